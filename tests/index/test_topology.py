@@ -57,6 +57,9 @@ def test_links_that_come_and_go_are_those_of_a_plain_dictionary(seed):
     assert links(topology) == links(topology, inward=True) == plain
     mentioned = [sum(r == "mentions" and b == row for _, b, r in plain) for row in range(ROWS)]
     assert topology.mentioned.values.tolist() == mentioned
+    pairs = {frozenset(ends) for *ends, relation in plain if relation == "requires"}
+    joined = topology.between(np.arange(ROWS)[::-1], "requires")[::-1, ::-1]
+    assert joined.tolist() == [[{a, b} in pairs for b in range(ROWS)] for a in range(ROWS)]
     for a, b, relation in plain:
         assert topology.find(a, b, relation) is not None
     assert topology.find(0, 0, "next") is None

@@ -367,6 +367,18 @@ def test_what_has_a_figure_of_the_cue_is_outdated_by_nothing_without_it(open_mem
     assert not evidence(memory, "which locker 7").outdated(*both).any()
 
 
+def test_of_two_that_contradict_the_later_is_a_version_unless_both_hold(open_memory):
+    memory = open_memory(embedder=Plane())
+    memory.remember("locker 7", key="earlier", occurred_at=JULY)
+    memory.remember("locker 8", key="later", occurred_at=MAY)
+    both = np.array([0, 1]), np.zeros(2)
+    assert not evidence(memory, "which locker 7").outdated(*both).any()
+    memory.link("later", "earlier", "conflicts")
+    assert evidence(memory, "which locker 7").outdated(*both) == pytest.approx([0.709630, 0.0], abs=1e-5)
+    memory.link("later", "earlier", "kept-beside")
+    assert not evidence(memory, "which locker 7").outdated(*both).any()
+
+
 def test_no_version_is_outdated_by_its_own_conversation_or_for_a_cue_that_names_a_time(open_memory):
     memory = open_memory(embedder=Plane())
     memory.remember_many(

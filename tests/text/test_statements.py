@@ -332,6 +332,54 @@ def test_a_number_that_says_which_thing_is_meant_is_no_value():
     assert not differ("The rent of flat 4 is 900 euros", "The rent of flat 5 is 700 euros")
     assert not differ("The code of door 12 is 4471", "The code of door 14 is 9032")
     assert differ("The rent of flat 4 is 900", "Flat 4's rent is 950")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Flat {} has a balcony",
+        "Room {} seats 40",
+        "Bus {} stops at the station",
+        "Invoice {} is paid",
+        "Locker {} is mine",
+        "Port {} is used by the proxy",
+        "The budget of phase {} is 40,000",
+        "Zimmer {} hat ein Fenster",
+        "Locker {}: 1234",
+    ],
+)
+def test_a_number_in_front_of_what_is_said_names_the_thing(text):
+    assert not differ(text.format(7), text.format(8))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We meet in room {}",
+        "The meeting is in room {}",
+        "Take bus {} to the office",
+        "My flat is number {}",
+        "The server listens on port {}",
+        "The limit is {} requests a minute",
+        "Rent: {}",
+        "Rent: {} euros a month",
+    ],
+)
+def test_a_number_behind_what_it_is_said_of_is_a_value(text):
+    assert differ(text.format(7), text.format(8))
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [("Owner: Marta", "Owner: Jonas"), ("Deadline: 3 May", "Deadline: 10 May"), ("Port: 80", "Port is 443")],
+)
+def test_a_colon_says_that_it_is_so(older, newer):
+    assert differ(older, newer)
+
+
+def test_a_rule_of_one_number_says_nothing_of_another():
+    assert judge("Version 2 is in production", "Version 3 is in production").kind == "apart"
+    assert judge("Retry 3 times", "Retry 5 times").kind == "changes"
     assert differ(
         "Keep logs for 30 days and copies for 90 days", "Keep logs for 60 days and copies for 120 days"
     )

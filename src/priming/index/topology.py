@@ -206,6 +206,16 @@ class Topology:
         """Whether each relation, by its code, is one of ``relations``."""
         return np.isin(codes, [self._codes[name] for name in relations if name in self._codes])
 
+    def between(self, rows: Ints, relation: str) -> NDArray[np.bool_]:
+        """Whether a link of a relation joins each of some rows with each, whichever way: a symmetric table."""
+        joined = np.zeros((len(rows), len(rows)), np.bool_)
+        if relation in self._codes:
+            owner, links = self.gather(rows, inward=False)
+            ends = self.target.values[links], self.relation.values[links]
+            own, place = np.nonzero((ends[0][:, None] == rows) & (ends[1] == self._codes[relation])[:, None])
+            joined[owner[own], place] = True
+        return joined | joined.T
+
     def _kill(self, link: int) -> None:
         self.weight_cache.clear()
         self.alive[link] = False

@@ -10,6 +10,7 @@ import numpy as np
 
 from priming.config.params.laws import BASE_LEVEL, FORGETTING
 from priming.config.values import dataclass
+from priming.config.words import CONFLICTS, KEPT_BESIDE
 from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows, distinct
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
@@ -279,7 +280,7 @@ class Evidence(CueReading):
 
         Two are versions of one memory where each is nearer to the other than to all but one of the rest. A cue that
         names a time asks for what was so then; what has a figure of the cue, such as "locker 8", has no version
-        without it.
+        without it. Of two that contradict, the later is one.
         """
         own, values = background_of(self.embedder), np.zeros(len(documents))
         if self.named_date is not None or len(documents) < 2:
@@ -296,12 +297,14 @@ class Evidence(CueReading):
         )
         when = self.working.occurred.values[documents[at]]
         session = self.working.conversation_context.session[documents[at]]
-        later = (when > when[:, None]) & (session != session[:, None])
+        alike *= session != session[:, None]
         figures = [number for number, term in enumerate(self.terms) if any(map(str.isdecimal, term))]
         if figures:
             has = self.covered(documents[at])[:, figures] > 0.0
-            later &= ~(has[:, None] & ~has).any(axis=2)
-        values[at] = np.where(later, alike * fits, 0.0).max(axis=1)
+            alike *= ~(has[:, None] & ~has).any(axis=2)
+        between, rows = self.working.topology.between, self.working.row[documents[at]]
+        alike[between(rows, CONFLICTS) & ~between(rows, KEPT_BESIDE)] = 1.0
+        values[at] = np.where(when > when[:, None], alike * fits, 0.0).max(axis=1)
         return values
 
     def figures(self, documents: Ints) -> dict[str, Floats]:

@@ -83,13 +83,15 @@ def subjects(text: str) -> frozenset[str]:
 def differ(first: str, second: str) -> bool:
     """Tell whether two facts cannot both hold: the later gives another value for what the first says.
 
-    Questions state nothing.
+    Questions state nothing, and a number may be a name: "flat 4 has a balcony" says nothing of flat 5.
 
     >>> differ("I drive a Skoda", "I drive a Fiat now"), differ("The rent is €1,200", "The rent is 1200 euros")
     (True, False)
     """
     is_question = first.rstrip().endswith("?") or second.rstrip().endswith("?")
-    return not is_question and judge(first, second).kind == "changes"
+    if is_question or judge(first, second).kind != "changes":
+        return False
+    return not _Judge(read(first), read(second)).are_numbered(instructs=False)
 
 
 class _Judge:
@@ -315,6 +317,8 @@ class _Judge:
         one_subject = self._is_of_one_subject()
         if any(w.sign < 0 and not w.contrast for w in (*removed, *added)):
             return "unclear" if one_subject else "apart", "they reject different things"
+        if self.are_numbered(instructs=True):
+            return "apart", f"one is about {_quoted(removed)}, the other about {_quoted(added)}"
         ours, theirs = ({(w.part, w.lead or w.phrase) for w in rest} for rest in (removed, added))
         numbers = all(w.number for w in (*removed, *added)) and len(removed) == len(added)
         if len(ours) == len(theirs) == 1 and not self.other_verbs:
@@ -329,6 +333,14 @@ class _Judge:
             return "apart", f"one is about {_quoted(removed)}, the other about {_quoted(added)}"
         return "unclear", f"{_quoted(added)} may take the place of {_quoted(removed)}"
 
+    def are_numbered(self, *, instructs: bool) -> bool:
+        """Whether other numbers, each behind a noun and before what is said of it, name the things that are meant.
+
+        The reader takes the noun of "flat 4 has a balcony" for a verb: what ``instructs`` may begin with one.
+        """
+        sides = (self.old.words, self.heavy_removed), (self.new.words, self.heavy_added)
+        return all(any(_is_name(words, w, instructs=instructs) for w in rest) for words, rest in sides)
+
     def _number_things(self) -> bool:
         """Whether one of several other numbers says which thing is meant: "the rent of flat 4", without a unit."""
         rests = (self.old.words, self.heavy_removed), (self.new.words, self.heavy_added)
@@ -337,6 +349,21 @@ class _Judge:
             for words, rest in rests
             for before, word in pairwise(words)
         )
+
+
+def _is_name(words: Sequence[Word], word: Word, *, instructs: bool) -> bool:
+    """Whether a number names what is spoken of."""
+    at = next((i for i, each in enumerate(words) if each is word), 0)
+    if not at or not word.number or unit_of(word) or word.role == "value":
+        return False
+    if word is words[-1] and word.role != "subject":
+        return False
+    noun = words[at - 1]
+    if any(each.role == "verb" and each.phrase < word.phrase and each is not noun for each in words):
+        return False
+    if word.role == "place" and not any(each.role in ("value", "verb") for each in words[at + 1 :]):
+        return False
+    return noun.phrase == word.phrase or (at == 1 and not instructs)
 
 
 def _quoted(words: Iterable[Word]) -> str:
