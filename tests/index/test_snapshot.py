@@ -73,6 +73,14 @@ def test_a_small_store_leaves_no_snapshot(open_memory, url, folder):
     assert not folder.exists()
 
 
+def test_a_single_text_of_many_words_is_worth_a_snapshot(open_memory, url):
+    memory = open_memory(url)
+    memory.remember(" ".join(f"word{i}" for i in range(COUNT * 50)))
+    memory.recall("word7")
+    memory.close()
+    assert is_used(open_memory(url))
+
+
 def test_a_store_in_memory_leaves_no_file(memory, tmp_path):
     memory.remember_many({"content": f"filler note {i}"} for i in range(COUNT))
     memory.close()

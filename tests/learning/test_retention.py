@@ -378,7 +378,7 @@ def test_what_is_practised_is_known_after_a_restart_and_after_a_snapshot(open_me
     memory.close()
     again = open_memory(url)
     assert again.recall("build 7 host").hits == answer
-    assert again._working.snapshot_rows
+    assert again._working.snapshot_size
     assert again._working.practice == holder
     again.drop_snapshot()
     assert again.recall("build 7 host").hits == answer

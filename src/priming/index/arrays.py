@@ -72,7 +72,7 @@ class NamespaceArrays:
         self.practice: dict[str, Practice] = {}
         self.boundaries: dict[str, float] = {}
         self.head = 0
-        self.snapshot_rows = 0
+        self.snapshot_size = 0
         self.late_vectors = 0
         """The number of vectors that came after their texts, since the last snapshot."""
         self._waiting_vectors = WaitingVectors(self.embedder)

@@ -36,6 +36,8 @@ from priming.storage.questions import operation_id, stored_vectors
 
 FORMAT = 18
 _ALIGN, _SNAPSHOT_AFTER = 64, 256
+_WORDS = 50
+"""Words that take as long to read as a row does."""
 _COLUMNS = tuple(
     "alive kind document row living embedded title spoken occurred told_at day_order language asks learned"  # noqa: SIM905
     " states specificity token_df title_count title_spoken title_entity".split()
@@ -48,8 +50,13 @@ ArrayMap = Mapping[str, NDArray[Any]]
 def _is_due(working: WorkingSet) -> bool:
     """Whether enough was added since the last snapshot for a new one to save more time than it costs."""
     dead = int(np.count_nonzero(~working.alive.values))
-    new = working.rows - working.snapshot_rows + working.late_vectors
-    return new > max(_SNAPSHOT_AFTER, working.snapshot_rows // 100) and dead * 3 < working.rows
+    new = _size(working) - working.snapshot_size + working.late_vectors
+    return new > max(_SNAPSHOT_AFTER, working.snapshot_size // 100) and dead * 3 < working.rows
+
+
+def _size(working: WorkingSet) -> int:
+    """Its rows, or as many as take as long to read as its words."""
+    return max(working.rows, int(working.lexicon.total_length) // _WORDS)
 
 
 def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
@@ -288,7 +295,7 @@ def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
         if terms:
             working.titles_by_term.setdefault(terms[0], []).append(code)
     working.title_slots = facts["title_slots"]
-    working.snapshot_rows = working.rows
+    working.snapshot_size = _size(working)
     working.predicates = {int(document): when for document, when in facts["predicates"].items()}
     working.boundaries = facts["boundaries"]
     working.cue_feedback = CueFeedback(map(tuple, facts["cue_feedback"]), working.main_language)
