@@ -251,6 +251,9 @@ def test_a_denial_of_a_denial_in_a_condition_or_beside_a_choice_forbids_nothing(
         ("We pay €950 rent", "We pay €1,020 rent"),
         ("The course is 10 miles long", "The course is 12 miles long"),
         ("The gym opens at 9 am", "The gym opens at 9 pm"),
+        ("I take 20 mg of it", "I take 10 mg of it"),
+        ("The contract runs until March 2027", "The contract runs until June 2028"),
+        ("The lease ends on 3 March 2027", "The lease ends on 4 June 2028"),
     ],
 )
 def test_another_value_of_what_somebody_or_something_is_or_does_is_a_change(first, second):

@@ -197,9 +197,15 @@ def _answer_alike(removed: Sequence[Word], added: Sequence[Word]) -> bool:
 
 
 def numbers_alike(removed: Sequence[Word], added: Sequence[Word]) -> bool:
-    """Whether a number stands in place of a number, whatever one of them counts."""
+    """Whether a number stands in place of a number, whatever one of them counts, or a date in place of a date."""
     units = [[unit_of(w) for w in words if w.number] for words in (removed, added)]
-    return len(units[0]) == 1 and units[0] == units[1] and 1 in (len(removed), len(added))
+    if not units[0] or units[0] != units[1]:
+        return False
+    couples = list(zip(removed, added, strict=False))
+    dates = len(removed) == len(added) and all(
+        (x.number and y.number) or alternatives(x.stem, y.stem) for x, y in couples
+    )
+    return dates or (len(units[0]) == 1 and 1 in (len(removed), len(added)))
 
 
 def is_quantity(word: Word) -> bool:

@@ -339,7 +339,8 @@ class _Judge:
         The reader takes the noun of "flat 4 has a balcony" for a verb: what ``instructs`` may begin with one.
         """
         sides = (self.old.words, self.heavy_removed), (self.new.words, self.heavy_added)
-        return all(any(_is_name(words, w, instructs=instructs) for w in rest) for words, rest in sides)
+        acts = instructs or bool(self.persons)  # "I take 20 mg"
+        return all(any(_is_name(words, w, acts=acts) for w in rest) for words, rest in sides)
 
     def _number_things(self) -> bool:
         """Whether one of several other numbers says which thing is meant: "the rent of flat 4", without a unit."""
@@ -351,8 +352,8 @@ class _Judge:
         )
 
 
-def _is_name(words: Sequence[Word], word: Word, *, instructs: bool) -> bool:
-    """Whether a number names what is spoken of."""
+def _is_name(words: Sequence[Word], word: Word, *, acts: bool) -> bool:
+    """Whether a number names what is spoken of; ``acts``: the first word is a verb."""
     at = next((i for i, each in enumerate(words) if each is word), 0)
     if not at or not word.number or unit_of(word) or word.role == "value":
         return False
@@ -363,7 +364,7 @@ def _is_name(words: Sequence[Word], word: Word, *, instructs: bool) -> bool:
         return False
     if word.role == "place" and not any(each.role in ("value", "verb") for each in words[at + 1 :]):
         return False
-    return noun.phrase == word.phrase or (at == 1 and not instructs)
+    return noun.phrase == word.phrase or (at == 1 and not acts)
 
 
 def _quoted(words: Iterable[Word]) -> str:
