@@ -81,11 +81,18 @@ def questions(plan: TaskPlan, folder: Path | str = ".") -> tuple[str, ...]:
 class _Script:
     """What commands would run. ``folders`` are all in which they may: a ``cd`` may fail, or be that of a subshell."""
 
-    def __init__(self, folders: Sequence[Path], texts: list[str] | None = None, depth: int = 0) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        texts: list[str] | None = None,
+        depth: int = 0,
+        *,
+        has_arguments: bool = False,
+    ) -> None:
         self.folders, self.depth = list(folders), depth
         self.texts = [] if texts is None else texts
         """The scripts of the folder that it runs."""
-        self.is_open = False
+        self.is_open = has_arguments
         """Whether its own variables may hold anything."""
 
     def doubts(self, text: str) -> Iterator[str]:
@@ -98,7 +105,7 @@ class _Script:
         except NotPlain as error:
             yield str(error)
             return
-        self.is_open = any(map(_sets_what_is_unknown, commands))
+        self.is_open = self.is_open or any(map(_sets_what_is_unknown, commands))
         for command in commands:
             for each in command.sets:
                 if not self._may_set(each, is_alone=not command.words):
@@ -110,8 +117,11 @@ class _Script:
         name, _, value = text.partition("=")
         if name == "PYTHONPATH":
             return all(map(self._is_inside, value.split(":")))
-        plain = not (value.startswith("-") or set("[`$") & set(value) or self._is_secret(value))
-        return bool(SETS.fullmatch(text)) or (is_alone and _is_local(name) and plain)
+        return bool(SETS.fullmatch(text)) or (is_alone and _is_local(name) and self._is_plain(value))
+
+    def _is_plain(self, value: str) -> bool:
+        """Whether the value of a variable is no option, and nothing that a shell would carry out or show."""
+        return not (value.startswith("-") or set("[`$") & set(value) or self._is_secret(value))
 
     def _command(self, words: list[str]) -> Iterator[str]:
         if self._is_harmless(words):
@@ -120,8 +130,9 @@ class _Script:
         if script is None:
             yield f"runs {_shown(words)}"
             return
-        inner = _Script(self.folders, self.texts, self.depth + 1).doubts(script)
-        yield from (f"runs {_shown(words)}, which {doubt}" for doubt in inner)
+        length = 3 if words[1:2] == ["-c"] else 1 + bool(re.fullmatch(_SHELL, words[0]))
+        inner = _Script(self.folders, self.texts, self.depth + 1, has_arguments=len(words) > length)
+        yield from (f"runs {_shown(words)}, which {doubt}" for doubt in inner.doubts(script))
 
     def _script(self, words: Sequence[str]) -> str | None:
         """What a shell is told to read: the text after ``-c``, or a file of the folder, which may be the program."""
@@ -130,7 +141,9 @@ class _Script:
         if is_shell and len(rest) == 2 and rest[0] == "-c" and UNKNOWN not in rest[1]:
             return rest[1]
         path = rest[0] if is_shell and rest else first
-        if not (is_shell or "/" in path) or not self._is_inside(path):
+        if "/" not in path and not (is_shell and rest):  # a shell alone reads its input
+            return None
+        if not self._is_inside(path):
             return None
         files = [folder / path for folder in self.folders if (folder / path).is_file()]
         texts = [_read(file) for file in files]
@@ -145,7 +158,7 @@ class _Script:
         if first == "cd":
             return len(rest) == 1 and self._enter(rest[0])
         if first == "for":
-            is_list = rest[1:2] in ([], ["in"]) and not any(map(self._is_secret, rest[2:]))
+            is_list = rest[1:2] in ([], ["in"]) and all(map(self._is_plain, rest[2:]))
             return is_list and bool(rest) and _is_local(rest[0])
         words = [self._program(first), *rest]
         for length in range(min(LONGEST, len(words)), 0, -1):
@@ -159,12 +172,15 @@ class _Script:
         if rule.kind == "any":
             return True
         if rule.kind in ("shown", "compared", "searched"):
-            return not any(map(self._is_secret, words)) and not self._may_show(rule, words)
+            options = [word for word in words if word.startswith("-")] if rule.words else []
+            is_shown = any(map(self._is_secret, words)) or self._may_show(rule, words)
+            return all(map(rule.names, options)) and not is_shown
         if rule.kind == "command":
             while words and (rule.names(words[0]) or _COUNT.fullmatch(words[0])):
                 words = words[1:]
             return bool(words) and self._is_harmless([*words, UNKNOWN] if program == "xargs" else words)
-        return all(map(partial(self._may_follow, rule), words, [*words[1:], ""]))
+        is_named = rule.kind != "targets" or any(map(TARGET.fullmatch, words))
+        return is_named and all(map(partial(self._may_follow, rule), words, [*words[1:], ""]))
 
     def _may_follow(self, rule: Rule, word: str, value: str) -> bool:
         if word.startswith("-") or rule.kind == "options":
@@ -224,7 +240,7 @@ class _Script:
         if rule.kind == "searched" and any(map(_QUIET.search, plain)):
             return False
         places = rest if rule.kind == "compared" else []
-        if rule.kind == "searched" and any(map(_RECURSIVE.match, words)):
+        if rule.kind == "searched" and (rule.words or any(map(_RECURSIVE.match, words))):
             # What is searched for is first, and without a place it is the folder that is searched.
             is_plain = len(rest) > 1 and not any(word.startswith("-") for word in rest)
             places = rest[1:] if is_plain else [*rest, "."]

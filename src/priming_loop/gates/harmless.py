@@ -3,8 +3,8 @@
 A line is a list of beginnings of commands, and what may follow them: ``any`` words; any but what may be a secret,
 where files are ``shown``, or folders too are ``compared``, or ``searched``, unless they are only counted or named; or
 these options only, with words that are ``data``, with ``files`` of the folder, with ``tests``, which are no other
-files, with ``targets`` that by their names test or build, or with another ``command``; ``options`` stand alone. An
-option that writes a file, or runs what it names, is in no line.
+files, with one or more ``targets`` that by their names test or build, or with another ``command``; ``options`` stand
+alone. An option that writes a file, or runs what it names, is in no line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ uniq = options -c -d -u -i
 sort = files -u -n -r -k -t -f -V
 file = files -b -i
 find = files -name -iname -path -type -maxdepth -mindepth -print -print0 -newer -size -empty -not -o -a -prune -quit
-rg = files -n -i -l -q -c -w -F -e -g -t -v -A -B -C --type --glob --files --count --quiet
+rg = searched -n -i -l -q -c -w -F -e -g -t -v -A -B -C --type --glob --files --count --quiet
 nice, timeout, uv run, poetry run, pipenv run, pdm run, bundle exec = command -n
 xargs = command -0 -r -n
 
@@ -89,11 +89,12 @@ phpunit, pest, composer test, php artisan test = tests --filter \
 --testsuite --stop-on-failure --no-coverage --testdox
 mix test, mix compile, mix credo, mix dialyzer, mix format --check-formatted = files --warnings-as-errors --trace \
 --stale --failed --only --exclude --seed --strict
-make, gmake, ninja, just, task, rake, bin/rake = targets -j -k -s -n --silent --quiet --no-print-directory
-ctest, cmake --build, meson test, meson compile = files --output-on-failure -j -R -E -L -V -C -v --test-dir \
+make, gmake, ninja, just, task, rake, bin/rake, zig build = targets -j -k -s -n --silent --quiet --no-print-directory
+meson compile = targets -C -j -v
+ctest, cmake --build, meson test = files --output-on-failure -j -R -E -L -V -C -v --test-dir \
 --parallel --config
 dart test, flutter test, deno test, bun test, crystal spec = tests -v -x --parallel --filter
-swift test, swift build, dart analyze, flutter analyze, zig build test, zig fmt --check, \
+swift test, swift build, dart analyze, flutter analyze, zig fmt --check, \
 cabal test, cabal build, stack test, stack build, deno lint, deno check, dune build, dune test, \
 gleam test, terraform validate, terraform fmt -check, helm lint, shellcheck, yamllint, hadolint, \
 actionlint, tflint, docker ps, docker images, docker compose ps = files -v -q -x -s --parallel --filter --strict \

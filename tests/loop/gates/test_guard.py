@@ -105,6 +105,16 @@ tar -cf /dev/null x --checkpoint-action=exec=rm
 kubectl apply -f x.yml
 priming loop allow 1 --seq 2
 unclosed 'quote
+echo 'rm x' | sh
+bash < app.py
+for o in -v; do for y in 'a[$(rm x)]'; do test $o "$y"; done; done
+bash any.sh -v 'a[$(rm x)]'
+./any.sh -v 'a[$(rm x)]'
+rg TOKEN sub
+make
+npm run
+meson compile deploy
+zig build test uninstall
 """
 HARMLESS = r"""
 pytest -q tests/test_rm.py -k 'not slow' > /dev/null 2>&1
@@ -146,6 +156,8 @@ set -euo pipefail; cd sub && ls -la
 find . -name '*.py' -not -path './.venv/*' | xargs grep -l TODO
 cut -d, -f1 data.csv | sort | uniq -c | head -3
 ./good.sh && sh good.sh && bash -c 'cd src && pytest -q'
+x=app.py; for y in src sub; do test -e $y -a -e "$x"; done; rg -n '^x' src && rg -q TOKEN
+sh any.sh && bash -c 'x=app.py; test -e $x'; meson compile -C build && zig build test
 """
 
 
@@ -167,6 +179,8 @@ def folder(tmp_path_factory):
         (folder / name).mkdir(parents=True)
     for name, text in (("bad.sh", "#!/bin/sh\nrm -rf x\n"), ("good.sh", "#!/bin/sh\ntest -e app.py\n")):
         (folder / name).write_text(text)
+    (folder / "any.sh").write_text('#!/bin/bash\ntest $1 "$2"\n')
+    (folder / "sh").write_text("ls\n")  # not what "| sh" reads
     (folder / "app.py").write_text("x = 1\n")
     for name in (".env", "sub/server.key"):
         (folder / name).write_text("TOKEN=1\n")
