@@ -331,15 +331,15 @@ def _learn(turn: Turn, session: Session) -> Session:
     if after is not None:
         return after
     memory = turn.environment.memory
-    nothing_tried = session.earlier and not session.round_tasks
-    is_resumed = session.ended == "pivot" and not session.reasoned  # without another approach
     is_below = session.without_progress and session.parent is not None  # the session above learns from it
-    if is_below or (is_resumed and (nothing_tried or session.learnt is not None)):
-        own = LearningResult()
-    elif session.ended == "pivot":
-        own = learn_from_task(memory, session, failed_approach(session, turn.sessions.now()))
-    else:
+    is_old = session.learnt is not None and not session.reasoned
+    was_tried = session.round_tasks or session.without_progress  # or else it repeats what is known
+    if session.ended != "pivot":
         own = store_patterns(memory, session)
+    elif is_below or is_old or not was_tried:
+        own = LearningResult()
+    else:
+        own = learn_from_task(memory, session, failed_approach(session, turn.sessions.now()))
     return replace(session, state=LAST, learnt=learnt_in_all(filter(None, (session.learnt, own))))
 
 

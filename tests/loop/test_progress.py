@@ -181,3 +181,12 @@ def test_one_failure_is_no_reason_to_demand_another_way(runs):
     session = runs.run([plan, delivered("It turned.")], "Open the door")
     assert session.ended == "delivered"
     assert "Take another way" not in runs.agent.prompts[0]
+
+
+def test_a_plan_that_was_not_tried_teaches_nothing_new(runs):
+    blocked_twice(runs)
+    before = runs.memory.list(kinds=["failure"])
+    for _ in range(2):
+        assert runs.run([planned(("Turn the key", PASSES))], "Open the door").ended == "pivot"
+    assert runs.memory.list(kinds=["failure"]) == before
+    assert runs.memory.loop_context("Open the door").failed == 2

@@ -311,8 +311,8 @@ def test_an_interrupt_in_the_middle_of_a_step_leaves_the_session_where_it_was(ru
 
 
 def test_attempts_know_of_those_before_unless_the_context_is_fresh(runs):
-    runs.gates["make"] = lambda: "It broke"
-    answers = [planned(("Mend it", "make")), *[delivered("I turned the screw.")] * 2]
+    runs.gates["make test"] = lambda: "It broke"
+    answers = [planned(("Mend it", "make test")), *[delivered("I turned the screw.")] * 2]
     for fresh in (False, True):
         runs.run(answers, limits=limits(attempts=2), fresh_context=fresh)
         values = runs.agent.prompts[2]
