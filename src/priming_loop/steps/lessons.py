@@ -7,7 +7,7 @@ from dataclasses import astuple, replace
 
 from priming.config.params.laws import SCORE
 from priming.config.params.limits import SLEEP
-from priming.core.arguments.checks import check_count, check_text
+from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_number, check_text, check_unique
 from priming.core.score import effectiveness
 from priming.errors import NotFound, ParamError
 from priming.namespace import Namespace
@@ -189,11 +189,12 @@ def loop_feedback(memory: Namespace, utilized: Sequence[str], injected: Sequence
         injected: the names of all that were shown.
 
     """
-    shown = {name: existing(memory, name) for name in injected}
+    names = check_unique("utilized", utilized, PAGE_LIMIT)
+    shown = {name: existing(memory, name) for name in check_unique("injected", injected, PAGE_LIMIT)}
     missing = [name for name, record in shown.items() if record is None]
-    missing += [name for name in dict.fromkeys(utilized) if name not in injected]
-    used = [name for name in shown if name in utilized and name not in missing]
-    unused = [name for name in shown if name not in (*utilized, *missing)]
+    missing += [name for name in names if name not in shown]
+    used = [name for name in shown if name in names and name not in missing]
+    unused = [name for name in shown if name not in (*names, *missing)]
     lessons.judge_shown(memory, used, unused, "loop feedback")
     return FeedbackReply(len(used), len(unused), tuple(missing))
 
@@ -262,10 +263,8 @@ def loop_decay(
         min_uses: with so many verdicts it is not; null: 2.
 
     """
-    threshold = CONTEXT.dormant_days if days is None else days
+    threshold = CONTEXT.dormant_days if days is None else check_number("days", days, low=0, high=_MOST)
     uses = CONTEXT.dormant_uses if min_uses is None else check_count("min_uses", min_uses, 0, _MOST)
-    if not 0 <= threshold <= _MOST:
-        raise ParamError("days", threshold, f"must be a number of days from 0 to {_MOST:,}")
     now = memory.now()
     dormant = [
         record.key

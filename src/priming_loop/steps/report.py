@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from priming.core.arguments.checks import check_text
+from priming.core.arguments.checks import check_text, check_whole
 from priming.core.metacognition import Assessment
-from priming.errors import ParamError
 from priming.namespace import Namespace
 from priming_loop.session import (
     Attempt,
@@ -230,7 +229,7 @@ def loop_meta_record(
         notes: anything to be kept with it.
 
     """
-    check_seq(seq)
+    check_whole("seq", seq, low=1)
     sessions = Sessions(memory)
     with sessions.lock(sessions.root(session).id):
         current = sessions.get(session)
@@ -299,9 +298,3 @@ def loop_meta_clear(memory: Namespace, session: str) -> OutcomesCleared:
 def pivot_advice(assessment: Assessment) -> PivotAdvice:
     """Whether to take another approach."""
     return _SUGGESTIONS.get(assessment.advice, replace(_GO_ON, confidence=assessment.confidence))
-
-
-def check_seq(seq: int) -> None:
-    """Raise ``ParamError`` for what is no number of a task."""
-    if seq < 1:
-        raise ParamError("seq", seq, "must be 1 or more")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from priming.core.arguments.checks import check_text
+from priming.core.arguments.checks import PAGE_LIMIT, check_text, check_unique, check_whole
 from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
 from priming_loop.acting import open_questions
@@ -33,7 +33,6 @@ from priming_loop.session import (
 )
 from priming_loop.session_store import Sessions, check_folder, check_objective, limits, taken
 from priming_loop.state_machine import LAST, go_on
-from priming_loop.steps.report import check_seq
 from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply
 
 DRIVEN = "Tasks that are driven from outside."
@@ -93,17 +92,19 @@ def loop_task_add(
             completed. Only this machine's own processes may name it.
 
     """
-    check_seq(seq)
+    check_whole("seq", seq, low=1)
     check_objective(objective)
+    files, shown = check_unique("delta", delta, PAGE_LIMIT), check_unique("injected", injected, PAGE_LIMIT)
+    command = None if verify is None else check_text("verify", verify)
     sessions = Sessions(memory)
     with sessions.lock(sessions.root(session).id):
         current = sessions.get(session)
-        plan = checked_plan(TaskPlan(objective, tuple(delta), verify), current.folder)
+        plan = checked_plan(TaskPlan(objective, files, command), current.folder)
         if verify is not None and not current.folder:
             rule = "cannot be run: the session has no folder; begin it with one, on this machine"
             raise ParamError("verify", verify, rule)
         existing = current.task(seq)
-        if existing is not None and (existing.plan, existing.injected) != (plan, tuple(injected)):
+        if existing is not None and (existing.plan, existing.injected) != (plan, shown):
             raise Conflict(f"task {seq} of session {session} already exists: take another seq")
         if existing is None and current.state == LAST and current.reasoned is not None:
             raise Conflict(
@@ -111,7 +112,7 @@ def loop_task_add(
                 " begin another with 'priming loop task new-session'"
             )
         if existing is None:
-            task = Task(seq, plan, attempts=(Attempt(1, sessions.now(), tuple(injected)),))
+            task = Task(seq, plan, attempts=(Attempt(1, sessions.now(), shown),))
             tasks = tuple(sorted((*current.tasks, task), key=lambda other: other.seq))
             sessions.save(replace(_reopened(current), tasks=tasks))
     status = STATUS["pending" if existing is None else existing.status]
@@ -141,8 +142,8 @@ def loop_task_complete(
         utilized: the names of the memories that were used.
 
     """
-    details = check_text("delivered", delivered)
-    return _reported(memory, session, seq, ActionResult(DELIVERED, details, tuple(utilized)))
+    used = check_unique("utilized", utilized, PAGE_LIMIT)
+    return _reported(memory, session, seq, ActionResult(DELIVERED, check_text("delivered", delivered), used))
 
 
 def loop_task_block(
@@ -159,7 +160,8 @@ def loop_task_block(
     """
     if not check_text("reason", reason).strip():
         raise ParamError("reason", reason, "must say what blocks the task")
-    return _reported(memory, session, seq, ActionResult(BLOCKED, "", tuple(utilized), reason))
+    used = check_unique("utilized", utilized, PAGE_LIMIT)
+    return _reported(memory, session, seq, ActionResult(BLOCKED, "", used, reason))
 
 
 def loop_task_get(memory: Namespace, session: str, *, seq: int | None = None) -> list[SessionTask]:

@@ -209,3 +209,27 @@ def test_a_session_that_has_ended_takes_no_further_task(memory, tmp_path):
     with pytest.raises(Conflict, match=r"has ended \(delivered\).*new-session"):
         memory.loop_task_add(ended.id, 2, "Oil the lock")
     assert [task.objective for task in memory.loop_task_get(ended.id)] == ["Oil the hinge"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("seq", 1.5), ("seq", "1"), ("delta", "src/a.py"), ("delta", [5]), ("injected", "abc"), ("verify", 5)],
+)
+def test_a_value_of_another_type_is_refused_before_anything_is_saved(memory, name, value):
+    session = memory.loop_task_new_session("Mend it").session_id
+    with pytest.raises(ParamError, match=name):
+        memory.loop_task_add(session, **{"seq": 1, "objective": "Mend it", name: value})
+    assert memory.loop_task_get(session) == []
+
+
+def test_names_are_a_list_and_not_letters(memory):
+    session = memory.loop_task_new_session("Mend it").session_id
+    memory.loop_task_add(session, 1, "Mend it")
+    for report in (
+        lambda: memory.loop_task_complete(session, 1, "Mended.", utilized="abc"),
+        lambda: memory.loop_task_block(session, 1, "No.", utilized="abc"),
+        lambda: memory.loop_feedback("abc", "abc"),
+    ):
+        with pytest.raises(ParamError, match="must be a list of texts"):
+            report()
+    assert memory.loop_task_get(session)[0].status == "pending"
