@@ -253,11 +253,7 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
 
 
 def judge_shown(
-    memory: Namespace,
-    used: Sequence[str],
-    unused: Sequence[str],
-    reason: str,
-    session: str | None = None,
+    memory: Namespace, used: Sequence[str], unused: Sequence[str], reason: str, session: str | None = None
 ) -> Operation | None:
     """Judge memories that were shown, as one operation.
 

@@ -8,14 +8,7 @@ from dataclasses import replace
 from priming.core.arguments.checks import check_text, check_whole
 from priming.core.metacognition import Assessment
 from priming.namespace import Namespace
-from priming_loop.session import (
-    Attempt,
-    Session,
-    TaskOutcome,
-    assessment_of,
-    learnt_in_all,
-    with_outcome,
-)
+from priming_loop.session import Attempt, Session, TaskOutcome, assessment_of, learnt_in_all, with_outcome
 from priming_loop.session_store import Sessions, taken
 from priming_loop.steps.results import (
     OutcomeRecorded,
