@@ -32,16 +32,11 @@ _lesson, _task, _report = (partial(_op, f"steps.{at}") for at in ("lessons", "ta
 _run = partial(_op, "run")
 
 
+_AGAIN = "writes idempotent"
+
 OPERATIONS: tuple[Op, ...] = (
     _lesson("loop_context", own=("folder",), example={"cue": {"environment": "staging"}}),
-    _lesson(
-        "loop_store",
-        "writes",
-        example={
-            "trigger": "Release a version: the registry answered 403",
-            "resolution": "Log in to the registry before tagging",
-        },
-    ),
+    _lesson("loop_store", "writes", example={"trigger": "The registry answered 403", "resolution": "Log in"}),
     _lesson(
         "loop_chunk",
         "writes",
@@ -50,32 +45,25 @@ OPERATIONS: tuple[Op, ...] = (
     _lesson("loop_recall", example={"query": "the registry refuses the release", "type": "failure"}),
     _lesson("loop_feedback", "writes", example={"utilized": ["deploy"], "injected": ["deploy", "port"]}),
     _lesson("loop_connected", example={"name": "deploy"}),
-    _lesson("loop_prune", "writes idempotent"),
-    _lesson("loop_consolidate", "writes idempotent"),
+    _lesson("loop_prune", _AGAIN),
+    _lesson("loop_consolidate", _AGAIN),
     _lesson("loop_decay", example={"days": 14}),
     _lesson("loop_health"),
     _task("loop_task_new_session", "writes", own=("folder",), example={"objective": "Release version 2.2"}),
-    _task(
-        "loop_task_add",
-        "writes idempotent",
-        own=("verify",),
-        example={"seq": 2, "objective": "Push the tag", "injected": ["deploy"]},
-    ),
+    _task("loop_task_add", _AGAIN, own=("verify",), example={"seq": 2, "objective": "Push the tag"}),
     _task(
         "loop_task_close",
-        "writes idempotent",
+        _AGAIN,
         stands_for="loop_task_complete",
         verb=False,
         example={"delivered": "Wrote the notes.", "utilized": ["deploy"]},
     ),
-    _task("loop_task_block", "writes idempotent", example={"reason": "The registry answered 403."}),
+    _task("loop_task_block", _AGAIN, example={"reason": "The registry answered 403."}),
     _task("loop_task_get"),
-    _report(
-        "loop_meta_record", "writes idempotent", example={"success": True, "notes": "the notes are written"}
-    ),
+    _report("loop_meta_record", _AGAIN, example={"success": True, "notes": "the notes are written"}),
     _report("loop_meta_assess"),
     _report("loop_meta_summary"),
-    _report("loop_meta_clear", "writes idempotent"),
+    _report("loop_meta_clear", _AGAIN),
     _report("loop_report", example={"session": "01890a5d-ac96-774b-bcce-b302099a8060"}),
     _report("loop_list", example={"limit": 5}),
     _task("loop_task_complete", "writes destructive", local=_GATE),

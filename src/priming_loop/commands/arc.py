@@ -56,7 +56,7 @@ def store(
             reply = memory.loop_store(trigger, resolution, type=type, source=source)
         except ParamError as error:
             return _rejected(name="", reason=str(error))
-    return answer(encode(reply))
+    return answer(reply)
 
 
 @command(app)
@@ -88,7 +88,7 @@ def get(
     """Show a memory."""
     with opened(store) as memory:
         record = _read(memory, name)
-    return answer({"error": "not found"} if record is None else encode(record))
+    return answer(record or {"error": "not found"})
 
 
 @command(app)
@@ -164,13 +164,13 @@ def _context(value: LoopContext) -> Answer:
 def _rows(items: Sequence[Any], empty: str) -> Answer:
     """Memories in the form of Arc, with the figures of each."""
     rows = Listing(
-        (_row(**encode(item)) for item in items), items.reason if isinstance(items, Listing) else None
+        (
+            {**item.pop("memory"), **{f"_{name}": figure for name, figure in item.items()}}
+            for item in map(encode, items)
+        ),
+        items.reason if isinstance(items, Listing) else None,
     )
     return Answer(rows, list(_lines(rows)) or [line((empty, DIM))])
-
-
-def _row(memory: Mapping[str, Any], **figures: Any) -> dict[str, Any]:
-    return {**memory, **{f"_{name}": figure for name, figure in figures.items()}}
 
 
 plain(

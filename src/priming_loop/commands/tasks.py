@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -22,7 +21,7 @@ from priming.serialization import encode
 
 if TYPE_CHECKING:
     from priming_loop.bound import LoopVerbs
-    from priming_loop.steps.results import SessionTask, TaskReply
+    from priming_loop.steps.results import SessionTask
 
 _STATUS = {"pending": 3, "blocked": 3, "waiting": 4}
 """The exit statuses of a completed task that is not done."""
@@ -115,10 +114,11 @@ def here(_sent: Mapping[str, Any]) -> dict[str, Any]:
     return {"folder": str(Path.cwd())}
 
 
-def answer(value: Mapping[str, Any], status: int = 0) -> Answer:
+def answer(value: Any, status: int = 0) -> Answer:
     """A value, a line a field; an error or a rejection has the status of bad input."""
-    is_refused = "error" in value or value.get("status") == "rejected"
-    return Answer(value, list(pairs(value)), BAD_INPUT if is_refused else status)
+    fields = encode(value)
+    is_refused = "error" in fields or fields.get("status") == "rejected"
+    return Answer(fields, list(pairs(fields)), BAD_INPUT if is_refused else status)
 
 
 def pairs(value: Mapping[str, Any]) -> Iterator[Part]:
@@ -136,23 +136,15 @@ def _flat(value: Any) -> str:
     return "none" if value in (None, "") else str(value)
 
 
-def whole(value: Any) -> Answer:
+def whole(value: Any, status: int = 0) -> Answer:
     """A reply without its empty fields."""
-    return answer({name: item for name, item in encode(value).items() if item not in (None, "")})
-
-
-def _completed(reply: TaskReply) -> Answer:
-    return replace(whole(reply), status=_STATUS.get(reply.status, 0))
+    return answer({name: item for name, item in encode(value).items() if item not in (None, "")}, status)
 
 
 def _tasks(tasks: Sequence[SessionTask], *, seq: int | None = None) -> Answer:
     rows = [encode(task) for task in tasks]
     shown = [line(f"{task.seq}. {task.status}  {task.objective}") for task in tasks]
-    return Answer(rows, shown) if seq is None else answer(rows[0])
-
-
-def _pending(tasks: Sequence[SessionTask]) -> Answer:
-    return _tasks([task for task in tasks if task.status == "pending"])
+    return Answer(rows, shown) if seq is None else answer(tasks[0])
 
 
 plain(
@@ -175,19 +167,17 @@ plain(
 _report(verb="loop_task_add", show=whole, name="add")
 _report(
     verb="loop_task_complete",
-    show=_completed,
+    show=lambda reply: whole(reply, _STATUS.get(reply.status, 0)),
     name="complete",
     help="Close a task as done if its gate passes. Exit status 3 if it fails, 4 if a person must say yes first.",
 )
 _report(verb="loop_task_block", show=whole, name="block", reason=Obstacle)
-plain(app, "loop_task_get", _tasks, name="get", session=SessionOption)
-plain(
-    app,
-    "loop_task_get",
-    _pending,
+_tasks_of = partial(plain, app, "loop_task_get", session=SessionOption)
+_tasks_of(_tasks, name="get")
+_tasks_of(
+    lambda tasks: _tasks([task for task in tasks if task.status == "pending"]),
     name="pending",
     help="Show the open tasks of a session.",
-    session=SessionOption,
     seq=False,
 )
 
@@ -201,33 +191,26 @@ def summary(store: StoreOptions, session: SessionOption) -> Answer:
     return answer({"session_id": session, "total": len(statuses), **counts})
 
 
-plain(
-    meta_app,
+_meta = partial(plain, meta_app, session=SessionOption)
+_meta(
     "loop_meta_record",
     whole,
     send=lambda sent: {"success": sent.get("success", False)},
     name="record",
     help="Record how a task ended; without --success it failed.",
     by_name=True,
-    session=SessionOption,
     success=Annotated[bool | None, Option("--success/--fail", help="Whether the task succeeded")],
 )
-plain(
-    meta_app,
+_meta(
     "loop_meta_assess",
     lambda value: answer({name: part for name, part in encode(value).items() if name != "pivot"}),
     name="assess",
-    session=SessionOption,
 )
-plain(
-    meta_app,
+_meta(
     "loop_meta_assess",
-    lambda value: answer(encode(value.pivot)),
+    lambda value: answer(value.pivot),
     name="should-pivot",
     help="Advise whether to take another approach.",
-    session=SessionOption,
 )
-plain(
-    meta_app, "loop_meta_summary", lambda value: answer(encode(value)), name="summary", session=SessionOption
-)
-plain(meta_app, "loop_meta_clear", whole, name="clear", session=SessionOption)
+_meta("loop_meta_summary", answer, name="summary")
+_meta("loop_meta_clear", whole, name="clear")
