@@ -589,7 +589,6 @@ OF_OUR_OWN = {
     "priming.cli.groups.graph": "a drawing of its own",
     "priming_agents.setup.commands": "quotes for a shell",
     "priming.remember.similar": "quotes for a shell",
-    "priming_loop.commands.tasks": "what its user types",
     "priming.config.ids": "ids, matched whole",
     "priming.config.settings_files": "settings of its user",
     "priming.llm.json_schema": "patterns of schemas of its own",

@@ -340,7 +340,8 @@ def test_a_shell_passes_on_whatever_is_typed_and_runs_none_of_it(shell_desk, nam
     ("text", "rule"),
     [
         ("[1]", "a JSON object"),
-        ("{", "one JSON object"),
+        ("{", "must be JSON"),
+        ("[" * 100_000, "nested"),
         (None, "must be a file"),
         ('{"colour": "red"}', "--colour"),
     ],

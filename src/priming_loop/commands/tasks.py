@@ -14,7 +14,7 @@ from typer import Option
 from priming.cli.command import BAD_INPUT, Answer, Group, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, Part, line
-from priming.cli.parse import STDIN, optional_text, session_or_stdin, text_or_stdin
+from priming.cli.parse import STDIN, json_object, optional_text, session_or_stdin, text_or_stdin
 from priming.cli.plain import plain
 from priming.errors import ParamError
 from priming.serialization import encode
@@ -34,16 +34,11 @@ def _from_file(context: typer.Context, path: str | None) -> None:
         return
     try:
         text = text_or_stdin(STDIN, "values") if path == STDIN else Path(path).read_text("utf-8")
-        values = json.loads(text)
-    except OSError as error:
-        raise ParamError("values", path, f"must be a file: {error.strerror}") from None
-    except ValueError:
-        raise ParamError("values", path, "must hold one JSON object, as UTF-8") from None
-    if not isinstance(values, dict):
-        raise ParamError("values", path, 'must hold a JSON object, such as {"objective": "Mend it"}')
+    except (OSError, UnicodeError) as error:
+        raise ParamError("values", path, f"must be a file of UTF-8 text: {error}") from None
     texts = {
         name.replace("-", "_"): value if isinstance(value, str) else json.dumps(value)
-        for name, value in values.items()
+        for name, value in json_object("values", text).items()
         if value is not None
     }
     for name in texts.keys() - {param.name for param in context.command.params}:
