@@ -181,13 +181,11 @@ def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> str:
     return _superseded(memory, record.key, content, {"metadata": metadata})
 
 
-def overcome(memory: Namespace, key: str, text: str) -> bool:
+def overcome(memory: Namespace, key: str, text: str) -> None:
     """Note that a task was delivered at which a failure had blocked others, if it is about that task."""
     record = get(memory, key)
-    if not record.metadata.get(BLOCKED_IN) or not applies(memory, record, text):
-        return False
-    supersede(memory, key, record.content, metadata={**record.metadata, BLOCKED_IN: []})
-    return True
+    if record.metadata.get(BLOCKED_IN) and applies(memory, record, text):
+        supersede(memory, key, record.content, metadata={**record.metadata, BLOCKED_IN: []})
 
 
 def _tries(metadata: Mapping[str, Any]) -> list[str]:

@@ -250,14 +250,9 @@ def is_repeated(memory: Namespace, subgoal: str, others: Sequence[str]) -> bool:
     """Whether a subgoal is one of these objectives, or one in other words."""
     subject = _subject(subgoal)
     for other in others:
-        is_same = _plain(subgoal) == _plain(other) or judge(other, subgoal).kind == "same"
-        if is_same or (subject and subject == _subject(other)):
+        if judge(other, subgoal).kind == "same" or (subject and subject == _subject(other)):
             return True
     return meaning_same(memory, subgoal, others)
-
-
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
 
 
 def _subject(text: str) -> frozenset[str]:

@@ -17,7 +17,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 
 from priming.errors import ParamError
-from priming_loop.codebase import tests_in
+from priming_loop.codebase import read, tests_in
 from priming_loop.gates.harmless import BLIND, LONGEST, RULES, SETS, TARGET, Rule
 from priming_loop.gates.paths import PRECIOUS, SECRET, fits, place_of, project_path
 from priming_loop.gates.shell import UNKNOWN, Command, NotPlain, read_commands
@@ -144,12 +144,12 @@ class _Script:
         if not self._is_inside(path):
             return None
         files = [folder / path for folder in self.folders if (folder / path).is_file()]
-        texts = [_read(file) for file in files]
-        if is_shell or any(text is None or _SHELL_SCRIPT.match(text) for text in texts):
+        texts = [read(file, _LONGEST) if file.stat().st_size <= _LONGEST else "" for file in files]
+        if is_shell or any(not text or _SHELL_SCRIPT.match(text) for text in texts):
             self.texts += [text or _digest(file) for file, text in zip(files, texts, strict=True)]
         if not texts or not all(text and (is_shell or _SHELL_SCRIPT.match(text)) for text in texts):
             return None
-        return "\n".join(map(str, texts))
+        return "\n".join(texts)
 
     def _is_harmless(self, words: list[str]) -> bool:
         first, *rest = words
@@ -310,16 +310,6 @@ def _digest(path: Path) -> str:
             return file_digest(file, blake2b).hexdigest()
     except OSError:
         return ""
-
-
-def _read(path: Path) -> str | None:
-    """The text of a file; None if it is too large, or no text."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LONGEST + 1)
-        return None if b"\x00" in data or len(data) > _LONGEST else data.decode()
-    except (OSError, ValueError):
-        return None
 
 
 def _shown(words: Sequence[str]) -> str:

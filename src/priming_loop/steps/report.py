@@ -242,15 +242,15 @@ def loop_meta_assess(memory: Namespace, session: str) -> SessionAssessment:
     current = Sessions(memory).get(session)
     assessment = assessment_of(current)
     outcomes = current.outcomes[current.begun_with :]
-    return SessionAssessment(
+    return taken(
+        SessionAssessment,
+        (assessment,),
         status=assessment.state,
-        success_rate=assessment.success_rate,
         total_tasks=len(outcomes),
         successes=sum(outcome.success for outcome in outcomes),
-        consecutive_failures=assessment.consecutive_failures,
         recommendation=assessment.advice,
         reason=describe_assessment(assessment),
-        pivot=pivot_advice(assessment),
+        pivot=_SUGGESTIONS.get(assessment.advice, replace(_GO_ON, confidence=assessment.confidence)),
     )
 
 
@@ -286,8 +286,3 @@ def loop_meta_clear(memory: Namespace, session: str) -> OutcomesCleared:
         current = sessions.get(session)
         sessions.save(replace(current, outcomes=(), begun_with=0))
     return OutcomesCleared(len(current.outcomes))
-
-
-def pivot_advice(assessment: Assessment) -> PivotAdvice:
-    """Whether to take another approach."""
-    return _SUGGESTIONS.get(assessment.advice, replace(_GO_ON, confidence=assessment.confidence))

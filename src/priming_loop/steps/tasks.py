@@ -253,13 +253,8 @@ def _reply(session: Session, task: Task, verified: Verification | None) -> TaskR
         last = task.attempts[-1].acted
         why = "its gate did not pass" if last is None or last.obstacle is None else last.obstacle
     learnt = task.learnt or LearningResult()
-    feedback = TaskFeedback(
-        helped=len(learnt.helped),
-        unhelpful=len(learnt.unused),
-        missing=learnt.unknown,
-        stored=learnt.stored,
-        strengthened=learnt.strengthened,
-    )
+    counts = {"helped": len(learnt.helped), "unhelpful": len(learnt.unused), "missing": learnt.unknown}
+    feedback = taken(TaskFeedback, (learnt,), **counts)
     return replace(reply, reason=why, feedback=feedback)
 
 
