@@ -7,7 +7,6 @@ judged by what it changes. ``make explore`` draws others, and keeps and prints w
 import gc
 import os
 import signal
-import sqlite3
 import tempfile
 import time
 from dataclasses import replace
@@ -22,8 +21,6 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.config.params.limits import STORE
 from priming.remember import remember
-from priming.storage.sqlite import connection
-from priming.storage.sqlite.files import migrate
 
 FEW, MANY = 10, 200
 
@@ -68,27 +65,6 @@ def pytest_collect_file():
 def pytest_collection_finish():
     """Leave what was collected to itself: the garbage collector would look at half a million objects each time."""
     gc.freeze()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def schema_in_memory():
-    """Migrate a database in memory once, and copy it into each new one in 1 ms instead of 14; files are migrated."""
-    migrated = {}
-
-    def copied(database, path, steps):
-        if path is None and database.execute("PRAGMA user_version").fetchone() == (0,):
-            if steps not in migrated:
-                migrated[steps] = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-                migrate(migrated[steps], None, steps)
-            migrated[steps].backup(database)
-        else:
-            migrate(database, path, steps)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "migrate", copied)
-        yield
-    for database in migrated.values():
-        database.close()
 
 
 @pytest.fixture(scope="session")

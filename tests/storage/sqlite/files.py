@@ -19,6 +19,15 @@ def schema(path: Path) -> int:
         return int(raw.execute("PRAGMA user_version").fetchone()[0])
 
 
+def whole_database(path: Path) -> dict[str, object]:
+    """How every table, index and view is made, and all rows but the stamps of machines."""
+    with closing(sqlite3.connect(path)) as raw:
+        made_by = dict(raw.execute("SELECT name, sql FROM sqlite_schema"))
+        tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        rows = {name: raw.execute(f"SELECT * FROM {name}").fetchall() for name in {*tables} - {"adoptions"}}
+    return {"schema": made_by, **rows}
+
+
 def execute(path: Path, *statements: str) -> None:
     """Statements sent to a file past the store."""
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:

@@ -25,7 +25,7 @@ from priming.types import Retention
 from ..crashing import everywhere
 from ..making import create, dump, remember, whole
 from ..processes import Gate, start
-from .files import check_text_index, contents, make_schema_1, schema
+from .files import check_text_index, contents, make_schema_1, schema, whole_database
 
 SHIPPED = migrations()
 LAST = len(SHIPPED)
@@ -78,6 +78,13 @@ def test_a_script_is_taken_apart_at_the_ends_of_its_statements() -> None:
 def test_a_new_file_needs_no_backup(tmp_path: Path) -> None:
     create(tmp_path / "memory.db", steps=NEXT)
     assert list(contents(tmp_path)) == ["memory.db"]
+
+
+def test_a_new_file_is_as_if_every_migration_had_been_its_own(tmp_path: Path) -> None:
+    for number in range(1, len(NEXT) + 1):
+        create(tmp_path / "old.db", steps=NEXT[:number])
+    create(tmp_path / "new.db", steps=NEXT)
+    assert whole_database(tmp_path / "new.db") == whole_database(tmp_path / "old.db")
 
 
 def test_a_store_in_memory_is_migrated_too() -> None:

@@ -10,6 +10,7 @@ no locks.
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ from importlib import resources
 from io import SEEK_CUR
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from priming.config.environment import DEFAULT_PATH
 from priming.config.private_files import create_file, open_file
@@ -204,7 +205,21 @@ def migrate(connection: sqlite3.Connection, path: Path | None, steps: Sequence[M
     Several processes may open a file at once: each step takes the write lock, checks the version again, and only then
     makes the backup, which so has everything that was written under the old schema.
     """
-    path = None if _version(connection) == 0 else path
+    if _version(connection) == 0 and steps:
+        path = None
+        schema, contents = _newest_schema(tuple(steps))
+        with _locked(connection, steps[-1]):
+            if _version(connection) == 0:
+                for statement in schema:
+                    connection.execute(statement)
+                for statement, rows in contents:
+                    connection.executemany(statement, rows)
+                connection.execute("ANALYZE sqlite_schema")
+                _mark(connection, steps[-1])
+    _migrate_by_steps(connection, path, steps)
+
+
+def _migrate_by_steps(connection: sqlite3.Connection, path: Path | None, steps: Sequence[Migration]) -> None:
     for step in steps:
         if _version(connection) < step.number:
             with _locked(connection, step):
@@ -214,8 +229,33 @@ def migrate(connection: sqlite3.Connection, path: Path | None, steps: Sequence[M
                         path = None
                     for statement in sql_statements(step.sql):
                         connection.execute(statement)
-                    connection.execute(f"PRAGMA user_version = {step.number}")
-                    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    _mark(connection, step)
+
+
+@functools.cache
+def _newest_schema(steps: tuple[Migration, ...]) -> tuple[list[str], list[tuple[str, list[tuple[Any, ...]]]]]:
+    """What makes an empty database as ``steps`` would, in a fifth of the time: statements, and those with rows."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+        _migrate_by_steps(model, None, steps)
+        statements = model.execute(
+            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+            " AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid"
+        ).fetchall()
+        tables = model.execute(
+            "SELECT name, ncol FROM pragma_table_list"
+            " WHERE schema = 'main' AND type = 'table' AND name <> 'sqlite_schema'"
+        ).fetchall()
+        contents = [
+            (f'INSERT INTO "{name}" VALUES ({", ".join("?" * columns)})', rows)
+            for name, columns in tables
+            if (rows := model.execute(f'SELECT * FROM "{name}"').fetchall())
+        ]
+    return [*(sql for (sql,) in statements), "ANALYZE"], contents
+
+
+def _mark(connection: sqlite3.Connection, step: Migration) -> None:
+    connection.execute(f"PRAGMA user_version = {step.number}")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 @contextmanager
