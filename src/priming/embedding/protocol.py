@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -240,10 +240,15 @@ def is_remote(embedder: Embedder) -> bool:
 def token_part(embedder: Embedder) -> TokenEmbedder | None:
     """The embedder, or the part of it, whose vectors are sums over tokens."""
     own = embedder.word_part if isinstance(embedder, SemanticEmbedder) else embedder
-    return own if isinstance(own, TokenEmbedder) else None
+    return cast(TokenEmbedder, own) if _has(own, "vocabulary", "tokens", "pool") else None
 
 
 def word_part(embedder: Embedder) -> WordEmbedder | None:
     """The embedder, or the part of it, that has vectors of single words."""
-    own = embedder.word_part if isinstance(embedder, SemanticEmbedder) else embedder
-    return own if isinstance(own, WordEmbedder) else None
+    own = token_part(embedder)
+    return cast(WordEmbedder, own) if _has(own, "words", "pool_each") else None
+
+
+def _has(embedder: Embedder | None, *names: str) -> bool:
+    """Whether it has attributes: ``isinstance`` would also compute its generation in Python 3.11, at each call."""
+    return all(hasattr(embedder, name) for name in names)
