@@ -1,22 +1,43 @@
 """mem0's REST below ``/mem0`` of the server: its paths, and whom a token lets in."""
 
+from contextlib import closing
+
 import pytest
 from starlette.routing import Route
-from tests.server.conftest import bearer, serve  # noqa: F401
+from tests.server.conftest import Served, bearer
 
 from priming import extensions
+from priming.config.params.services import ServerParams
 from priming_adapters.mem0.rest import APPLICATION
 
 HOME = {"messages": [{"role": "user", "content": "I live in Porto."}], "user_id": "ada"}
 
 
+def started(folder):
+    """A server on a store in a folder."""
+    mounts = [Route(APPLICATION.path, APPLICATION)]
+    return closing(Served(f"sqlite:///{folder}/memory.db", ServerParams(), mounts=mounts))
+
+
 @pytest.fixture
-def server(serve):  # noqa: F811
-    return serve(mounts=[Route(APPLICATION.path, APPLICATION)])
+def server(tmp_path):
+    with started(tmp_path) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """A server for all that changes nothing."""
+    with started(tmp_path_factory.mktemp("empty")) as server:
+        yield asking(server)
 
 
 @pytest.fixture
 def ask(server):
+    return asking(server)
+
+
+def asking(server):
     """Sends a request below ``/mem0``; the status and the answer."""
 
     def send(method, path, token=None, body=None, **query):
@@ -82,13 +103,13 @@ def test_the_paths_are_those_of_the_open_server(ask):
         ("GET", "", None, 404),
     ],
 )
-def test_what_is_wrong_is_named_under_detail(ask, method, path, body, status):
-    answered, answer = ask(method, path, body=body)
+def test_what_is_wrong_is_named_under_detail(empty, method, path, body, status):
+    answered, answer = empty(method, path, body=body)
     assert (answered, list(answer)) == (status, ["detail"])
 
 
-def test_a_history_of_nothing_is_empty(ask):
-    assert ask("GET", "memories/nothing/history") == (200, [])
+def test_a_history_of_nothing_is_empty(empty):
+    assert empty("GET", "memories/nothing/history") == (200, [])
 
 
 def test_a_token_is_for_its_user(server, ask):

@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave the scenes out of every other tier."""
     if "agents" in config.option.markexpr:
         return
-    scenes = [item for item in items if HERE in item.path.parents]
+    scenes = [item for item in items if str(item.path).startswith(f"{HERE}{os.sep}")]
     config.hook.pytest_deselected(items=scenes)
     left_out = set(scenes)
     items[:] = [item for item in items if item not in left_out]

@@ -189,6 +189,7 @@ def test_the_sources_of_the_settings_are_followed_between_calls(tmp_path, monkey
         (notes / "wifi.md").write_text("# Wifi\nThe password is tr0ub4dor.\n", "utf-8")
         deadline, again = time.monotonic() + 60, item
         while again["version"] == 1 and time.monotonic() < deadline:
+            threading.Event().wait(0.05)
             service.follow()
             (again,) = service.call("default", "list", {"kinds": ["fact"]})
     assert (item["content"], again["content"]) == ("The password is hunter2.", "The password is tr0ub4dor.")

@@ -195,11 +195,11 @@ def test_mcp_has_no_stream_that_waits_for_nothing(tenants):
 
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("coding", ["chunked", "Chunked", "identity, chunked"])
-def test_a_request_with_two_lengths_is_refused_and_its_rest_is_no_request(served, order, coding):
+def test_a_request_with_two_lengths_is_refused_and_its_rest_is_no_request(lasting, order, coding):
     lengths = [b"content-length: 5\r\n", b"Transfer-Encoding: " + coding.encode() + b"\r\n"][::order]
     hidden = b"POST /v1/default/purge HTTP/1.1\r\nHost: localhost\r\n\r\n"
     head = b"POST /v1/default/status HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    with served.connection() as end:
+    with lasting.connection() as end:
         end.sendall(head + b"".join(lengths) + b"\r\n2\r\n{}\r\n0\r\n\r\n" + hidden)
         answer = b"".join(iter(lambda: end.recv(65536), b""))
     assert answer.count(b"HTTP/1.1 ") == 1

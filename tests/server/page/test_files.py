@@ -136,5 +136,5 @@ def test_a_drawing_of_another_time_has_the_links_of_that_time(linked):
 @pytest.mark.parametrize(
     "request_", [{"limit": 0}, {"limit": 50_001}, {"keys": 3}, {"known_at": "yesterday"}, {"other": 1}]
 )
-def test_what_a_drawing_cannot_take_is_a_bad_argument(linked, request_):
-    assert draw(linked, **request_)["code"] == "bad_param"
+def test_what_a_drawing_cannot_take_is_a_bad_argument(lasting, request_):
+    assert draw(lasting, **request_)["code"] == "bad_param"

@@ -71,8 +71,8 @@ def test_what_is_forgotten_or_over_is_not_listed(server):
 @pytest.mark.parametrize(
     "request_", [{"limit": 0}, {"end": -1}, {"kinds": ["no"]}, {"filters": {"no": 1}}, {"more": 1}]
 )
-def test_what_cannot_be_listed_is_refused(server, request_):
-    assert ask(server, "listing", request_, status=400)["error"]["code"] == "bad_param"
+def test_what_cannot_be_listed_is_refused(lasting, request_):
+    assert ask(lasting, "listing", request_, status=400)["error"]["code"] == "bad_param"
 
 
 def test_operations_are_listed_without_their_changes(server):
@@ -178,9 +178,9 @@ def test_a_token_can_be_for_a_namespace_a_kind_and_some_days(server):
         {"namespace": "*", "kind": "read", "secret": "mine"},
     ],
 )
-def test_what_makes_no_token_is_refused(server, body):
-    assert tokens(server, "POST", body=body).status_code == 400
-    assert server.tokens.list() == []
+def test_what_makes_no_token_is_refused(lasting, body):
+    assert tokens(lasting, "POST", body=body).status_code == 400
+    assert lasting.tokens.list() == []
 
 
 @pytest.mark.parametrize(("namespace", "kind"), [("*", "write"), ("*", "read"), ("default", "admin")])
