@@ -179,6 +179,7 @@ class Migration:
     sql: str
 
 
+@functools.cache
 def migrations() -> tuple[Migration, ...]:
     """The migrations of this version, in order; the first is ``migrations/001_initial.sql``."""
     folder = resources.files("priming.storage.sqlite").joinpath("migrations")
