@@ -53,7 +53,7 @@ def test_a_path_matches_the_globs_that_a_trial_of_each_part_matches(patterns, pa
 @pytest.mark.parametrize("unit", ["**/*/", "*a", "?*", "**/*a*/", "[!b]*", "[a-z]", "{,*}", "a/"])
 def test_many_memories_of_fifty_kilobytes_end_at_once_whatever_they_repeat(unit):
     cue = {"file": ["a/" * 2_000, "a" * 4_000, "ab" * 100]}
-    for number in range(4):
+    for number in range(2):
         globs = [f"z{number}/{at}/{unit * 400}"[:500] for at in range(100)]
         assert findings({"file": globs}, cue) == {"file": "contradicted"}
 
