@@ -487,7 +487,10 @@ READERS = (
         "transfer.git_log",
     ),
     _reader("Markdown", lambda text: markdown.document(text), "transfer.markdown"),
-    _reader("front matter", lambda text: markdown.document(f"---\na: b\n{text}\n---\n"), "transfer.markdown"),
+    _reader("front matter", lambda text: markdown.document(f"---\na: [\n{text}\n---\n"), "transfer.reading"),
+    _reader(
+        "front matter in TOML", lambda text: markdown.document(f"+++\n{text}\n+++\n"), "transfer.reading"
+    ),
     _reader("pieces of Markdown", lambda text: markdown.pieces(text.split("\n"), 1500), "transfer.markdown"),
     _reader("links of Markdown", lambda text: markdown.links(text), "transfer.markdown"),
     _reader("notes", _file(markdown.read, "x.md"), "transfer.markdown", "transfer.reading"),

@@ -146,10 +146,28 @@ def test_front_matter_gives_title_tags_and_metadata(notes):
     assert (first["heading"], second["heading"]) == ("My note", "My note > Sub")
 
 
-@pytest.mark.parametrize("tags", ["a, b", "[a, b]", "#a #b", "\n- a\n- b", "['a', \"b\"]"])
+@pytest.mark.parametrize(
+    "tags", ["a, b", "[a, b]", "#a #b", "\n- a\n- b", "['a', \"b\"]", "[\n  a,\n  b,\n]", "[a, b\nx: y"]
+)
 def test_tags_are_understood_in_every_usual_form(notes, tags):
     (entry,) = entries(notes({"a.md": f"---\ntags: {tags}\n---\ntext"}))
     assert entry["tags"] == ["a", "b"]
+
+
+def test_front_matter_in_toml_is_read(notes):
+    text = "+++\ntitle = 'My note'\ndate=2026-08-01\n[taxonomies]\ntags = [\n\"a\",\n'b',\n]\n+++\nBody."
+    (entry,) = entries(notes({"a.md": text}))
+    assert (entry["heading"], entry["content"], entry["tags"]) == ("My note", "Body.", ["a", "b"])
+    assert entry["occurred_at"].isoformat() == "2026-08-01T12:00:00+00:00"
+
+
+@pytest.mark.parametrize("fence", ["---", "+++"])
+@pytest.mark.parametrize(
+    "front", ["", "tags: [a", "= 3\n: x\n- y\n ]", "date = [[[\ndate: {{", "a\x00b = '\n\tc: \""]
+)
+def test_no_front_matter_stops_a_folder(notes, fence, front):
+    root = notes({"a.md": f"{fence}\n{front}\n{fence}\nBody.", "b.md": "Other."})
+    assert [entry["content"] for entry in entries(root)] == ["Body.", "Other."]
 
 
 def test_a_rule_that_opens_no_front_matter_is_text(notes):
@@ -280,6 +298,10 @@ def test_the_day_of_a_note_is_in_its_front_matter_or_its_name(notes):
             "trip.md": "---\ndate: 2026-02-03\n---\nWe went to Bergen.",
             "call.md": "---\ndate: 2026-02-03T10:30:00+01:00\n---\nThe bank called.",
             "2026-13-45.md": "No day.",
+            "2026-08 review.md": "A month.",
+            "german.md": "---\ndate: 15.02.2026\n---\nThe day comes first.",
+            "late.md": "---\ndate: 2026-02-15 10:30:00 +0200  # after lunch\n---\nA comment.",
+            "both.md": "---\ndate: 5/2/2026\n---\nMay or February.",
         }
     )
     days = {item["content"]: item["occurred_at"] for item in entries(root)}
@@ -289,12 +311,19 @@ def test_the_day_of_a_note_is_in_its_front_matter_or_its_name(notes):
         "We went to Bergen.": "2026-02-03T12:00:00+00:00",
         "The bank called.": "2026-02-03T09:30:00+00:00",
         "No day.": None,
+        "A month.": "2026-08-01T12:00:00+00:00",
+        "The day comes first.": "2026-02-15T12:00:00+00:00",
+        "A comment.": "2026-02-15T12:00:00+00:00",
+        "May or February.": None,
     }
 
 
 def test_another_name_of_a_note_leads_to_it_and_is_a_word_of_it(notes, memory):
     root = notes(
-        {"robert.md": "---\naliases: [Bob, The Landlord]\n---\nLikes tea.", "flat.md": "Ask [[bob]]."}
+        {
+            "robert.md": "---\nalias: The Landlord\naliases: [Bob]\n---\nLikes tea.",
+            "flat.md": "Ask [[bob]] or [[The Landlord]].",
+        }
     )
     run(memory, "markdown", root)
     assert [link.target for link in memory.links(relation="refers-to")] == ["md:notes/robert.md"]

@@ -18,11 +18,13 @@ from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.core.arguments.normal_forms import mark_class, normalized
 from priming.errors import ParamError
+from priming.text.dates import dates
 from priming.transfer.importers import AllTies, Format, Item, Tie
 from priming.transfer.reading import (
     checked_entry,
     digest_of,
     files,
+    front_matter,
     label,
     name_below,
     read_text,
@@ -130,7 +132,7 @@ def read(path: Path) -> Iterator[Item]:
 def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
     name = name_below(root, path)
     front, sections = document(read_text(path))
-    aliases = _names(front.get("aliases", front.get("alias", ())))
+    aliases = [name for field in ("aliases", "alias") for name in _names(front.get(field, ()))]
     common = {
         "kind": "fact",
         "session": label(name),
@@ -162,17 +164,18 @@ def _names(value: str | Iterable[str]) -> list[str]:
 
 
 def written_at(front: Mapping[str, str | list[str]], path: Path) -> datetime | None:
-    """When a note was written: the ``date`` of its front matter, else the day that begins its name.
+    """When a note was written: the ``date`` of its front matter, else the day or month that begins its name.
 
-    A time without a zone is the machine's; a day is its noon in UTC, which is that day almost everywhere.
+    A time without a zone is the machine's; a day, or a month's first, is its noon in UTC, that day almost everywhere.
     """
     for text in (front.get("date"), front.get("created"), path.stem[:10]):
-        if not isinstance(text, str) or not text:
+        if not isinstance(text, str):
             continue
-        with suppress(ValueError, OverflowError):
-            at = datetime.fromisoformat(text)
-            is_day = len(text) <= 10
-            return at.replace(hour=12, tzinfo=UTC) if is_day else at.astimezone(UTC)
+        named = [f"{day}-01"[:10] for start, _, day in dates(text) if not start]
+        for day in (text, *named):
+            with suppress(ValueError, OverflowError):
+                at = datetime.fromisoformat(day)
+                return at.replace(hour=12, tzinfo=UTC) if len(day) <= 10 else at.astimezone(UTC)
     return None
 
 
@@ -208,7 +211,6 @@ _ATX = re.compile(r" {0,3}(#{1,6})([ \t].*)?")
 _UNDERLINE = re.compile(r" {0,3}(={2,}|-{2,})[ \t]*")
 _NO_PARAGRAPH = re.compile(r"\s*(?:[-*+>|#<]|\d+[.)]|$)| {4}|\t")
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
-_ITEM = re.compile(r"\s*-[ \t]+(.*)")
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _WIKI = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
 _INLINE = re.compile(
@@ -231,47 +233,10 @@ class Section:
 def document(text: str) -> tuple[dict[str, str | list[str]], list[Section]]:
     """Split a note into its front matter and its sections, in order."""
     rows = text.split("\n")
-    front, start = _front_matter(rows)
+    front, start = front_matter(rows)
     heading = front.get("title")
     above = [(1, heading)] if isinstance(heading, str) and heading else []
     return front, list(_sections(rows, start, above))
-
-
-def _front_matter(rows: list[str]) -> tuple[dict[str, str | list[str]], int]:
-    """The ``key: value`` lines between two ``---`` at the start, and the index of the line after them."""
-    if rows[0].rstrip() != "---":
-        return {}, 0
-    end = next((i for i, row in enumerate(rows[1:], 1) if row.rstrip() in ("---", "...")), None)
-    if end is None:
-        return {}, 0
-    front: dict[str, str | list[str]] = {}
-    name = ""
-    items: list[str] = []
-    for row in rows[1:end]:
-        key, colon, value = row.partition(":")
-        item = _ITEM.fullmatch(row)
-        if item and name and (not front[name] or front[name] is items):
-            items.append(_unquoted(item[1]))
-            front[name] = items
-        elif colon and key.strip() and not key[0].isspace() and value[:1] in ("", " ", "\t"):
-            name = key.strip().lower()
-            read = _value(name, value.strip())
-            front[name], items = read, read if isinstance(read, list) else []
-    return front, end + 1
-
-
-def _value(name: str, text: str) -> str | list[str]:
-    listed = text.startswith("[") and text.endswith("]")
-    if listed or (name == "tags" and text):
-        parts = text.strip("[]").split(",") if listed or "," in text else text.split()
-        return [name for part in parts if (name := _unquoted(part).removeprefix("#"))]
-    return _unquoted(text)
-
-
-def _unquoted(text: str) -> str:
-    text = text.strip()
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-    return text[1:-1] if quoted else text
 
 
 def _sections(rows: list[str], start: int, above: list[tuple[int, str]]) -> Iterator[Section]:

@@ -8,7 +8,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +30,9 @@ DAMAGED = (OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.erro
 _DIGEST_BYTES = 4
 _BLOCK = 1 << 20
 _MILLISECONDS_FROM = 100_000_000_000
+_CONTINUES = (" ", "\t", "'", '"', "]")
+"""How a further line of a list in brackets begins."""
+_ITEM = re.compile(r"\s*-[ \t]+(.*)")
 _INVALID = re.compile("[\x00\ud800-\udfff]")
 _MORE = "… ({:,} more characters)"
 
@@ -95,6 +98,52 @@ def read_text(path: Path) -> str:
         raise ParamError("path", str(path), f"must have at most {STORE.file_bytes:,} bytes: split the file")
     text = _decoded(bytes(data), str(path))
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def front_matter(rows: Sequence[str]) -> tuple[dict[str, str | list[str]], int]:
+    """The fields between two ``---``, or in TOML two ``+++``, at the start, and the index of the line after them.
+
+    A line that is no field, and no item or part of a list, is left out: nothing in it is an error.
+    """
+    fence = rows[0].rstrip()
+    ends, sign = {"---": (("---", "..."), ":"), "+++": (("+++",), "=")}.get(fence, ((), ""))
+    end = next((i for i, row in enumerate(rows[1:], 1) if row.rstrip() in ends), None)
+    if end is None:
+        return {}, 0
+    front: dict[str, str | list[str]] = {}
+    name, items, is_open = "", list[str](), False
+    for row in rows[1:end]:
+        key, separator, value = row.partition(sign)
+        item = _ITEM.fullmatch(row)
+        if is_open and row[:1] in _CONTINUES:
+            items += _items(row)
+            is_open = not row.rstrip().endswith("]")
+        elif item and name and (not front[name] or front[name] is items):
+            items.append(_unquoted(item[1]))
+            front[name] = items
+        elif separator and key[:1].strip() and (sign == "=" or not value[:1].strip()):
+            name, value = key.strip().lower(), value.strip()
+            read, is_open = _value(name, value), value.startswith("[") and "]" not in value
+            front[name], items = read, read if isinstance(read, list) else []
+    return front, end + 1
+
+
+def _value(name: str, text: str) -> str | list[str]:
+    if text.startswith("[") and (text.endswith("]") or "]" not in text):
+        return _items(text)
+    if name == "tags" and text:
+        return _items(text if "," in text else ",".join(text.split()))
+    return _unquoted(text)
+
+
+def _items(text: str) -> list[str]:
+    return [item for part in text.strip(" \t[]").split(",") if (item := _unquoted(part).removeprefix("#"))]
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
 
 
 def _decoded(raw: bytes, where: str) -> str:
