@@ -1,8 +1,8 @@
 """Whether a text is about somebody: by name, folded as recall folds names; where it only may be, it is doubtful.
 
 A name stands for somebody where its words do, in either order ("Nunez, Jose"). A single word does not where it may be
-a word of the language ("al dente"), or part of another's name ("Bob Dylan"). What recall finds by the name beside
-that, such as an inflected form or a part of it, is doubtful.
+a word of the language ("al dente"), or part of another's name ("Bob Dylan"). What may be the name beside that is
+doubtful: a part of it, an inflected form, other letters for its sounds ("Mueller" for Müller, "Petrov" for Петров).
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection
 from functools import lru_cache
+from itertools import chain, groupby
+from string import ascii_lowercase
 from typing import Any
 
 from priming.core.arguments.normal_forms import folded, letters, normalized, plain_words
@@ -28,10 +30,19 @@ SURE = ""
 """The doubt about a text that names somebody for sure."""
 _CALLED = "it has {}, as a text calls the subject"
 _TOKEN = re.compile(r"[^\s_.,;:!?()\[\]{}\"“”„«»<>/\\|@#…-]+")
+_LATIN = frozenset(ascii_lowercase)
+_HISSING, _UMLAUT = re.compile("t?[csz]+h"), re.compile("([aou])e")
+_TWICE, _VOWELS = re.compile(r"(.)\1+"), re.compile("[aeiouyj]+")
+_SOUNDS = (
+    {"ph": "f", "kh": "h", "gh": "g", "rh": "r", "th": "t", "x": "ks", "w": "v"}
+    | dict.fromkeys("cq", "k")
+    | dict.fromkeys("yj", "i")
+)
+"""What is written for the same sound beside the letters of hissing, in the order in which it is replaced."""
 _ENDING = re.compile("'?s?$")
 _OPENS = re.compile(r"(?:^|[.!?:\n…])[\s\"'“‘«(\[-]*$")
 _BACK, _MOST = 64, 64
-"""Letters before a word that are read for the end of a sentence, and names that are read of a text."""
+"""Letters that are read of a word, and before it for the end of a sentence, and names that are read of a text."""
 _FEWEST = 3
 """Letters of a name that is no part of a word in a script without spaces."""
 
@@ -49,13 +60,12 @@ class Subject:
         self._is_whole = mentions_any([*map(" ".join, full), *turned])
         self._own = [frozenset(words) for words in full]
         self._parts = {word for words in full for word in words} - set(self._single)
-        self._roots = [terms(word) for word in self._called]
-        words = {word for each in spelled for word in each}
-        self._pieces = words | {term[:-1] for root in self._roots for term in root if term[1:]}
+        self._pieces = {word for each in spelled for word in each}
         self._others: dict[str, set[str]] = defaultdict(set)
         self._as_words = set[str]()
         self._names, self._stated = set(spelled), set[str]()
         self.doubt = lru_cache(maxsize=4096)(self._doubt)
+        self._likes = lru_cache(maxsize=1 << 16)(self._like)
 
     def read(self, text: str) -> None:
         """Take note of what else a text calls the subject, and its words mean: to be called before any doubt."""
@@ -78,17 +88,15 @@ class Subject:
     def _doubt(self, text: str) -> str | None:
         """Say why a text only may name the subject: empty where it does for sure, None where it does not."""
         plain = folded(text)
-        if not any(piece in plain for piece in (*self._pieces, *self._stated)):
-            return None
-        if self._is_whole(plain):
-            return SURE
-        doubts: list[str | None] = [
-            self._of_single(word, text) for word in self._single if mentions_any([word])(plain)
-        ]
-        doubts += [self._of_part(word, text) for word in self._parts if mentions_any([word])(plain)]
+        doubts = list[str | None]()
+        if any(piece in plain for piece in (*self._pieces, *self._stated)):
+            if self._is_whole(plain):
+                return SURE
+            doubts += [self._of_single(word, text) for word in self._single if mentions_any([word])(plain)]
+            doubts += [self._of_part(word, text) for word in self._parts if mentions_any([word])(plain)]
         if not any(doubt is not None for doubt in doubts):
-            doubts.append(self._of_roots(plain, text))
             doubts += [_CALLED.format(label(name)) for name in self._stated if mentions_any([name])(plain)]
+            doubts.append(self._of_likes(text))
         return min((doubt for doubt in doubts if doubt is not None), key=len, default=None)
 
     def _of_single(self, word: str, text: str) -> str:
@@ -126,17 +134,25 @@ class Subject:
             return None
         return f"it has {label(word)}, a part of the name"
 
-    def _of_roots(self, plain: str, text: str) -> str | None:
-        """Return the doubt about a text with every word of the name, in any form and order, written as a name is."""
-        if not all(root and all(term[:-1] in plain for term in root) for root in self._roots):
-            return None
-        names = (
-            [text] if text.islower() or text.upper() == text.lower() else [name.text for name in find(text)]
-        )
-        stems = [{term for word in plain_words(name) for term in terms(word)} for name in names]
-        if any(all(own.issuperset(root) for root in self._roots) for own in stems):
-            return f"its words are like {label(' '.join(self._called))}"
+    def _of_likes(self, text: str) -> str | None:
+        """Return the doubt about a text with a name, or a part of it, whose words are like those of the name."""
+        tokens = _TOKEN.findall(text)
+        is_caseless = text.islower() or text.upper() == text.lower()
+        size = len(tokens) if is_caseless else len(self._called) + 1
+        for is_lower, group in groupby(tokens, lambda token: not is_caseless and token[0].islower()):
+            run = [] if is_lower else [self._likes(token[:_BACK]) for token in group]
+            spans = (run[at : at + size] for at in range(max(len(run) - size + 1, 1)))
+            if run and (all(run) or any(len({*chain(*span)}) == len(self._called) for span in spans)):
+                return f"its words are like {label(' '.join(self._called))}"
         return None
+
+    def _like(self, token: str) -> frozenset[str]:
+        """Return the words of the name that a word of a text is like."""
+        word = _ENDING.sub("", folded(token)) if "'" in token else folded(token)
+        is_plain = len(self._called) == 1 and (
+            is_common(word) or is_stop(word) or is_function_word(word, None)
+        )
+        return frozenset(own for own in self._called if not is_plain and _is_like(own, word))
 
 
 def name_words(name: str) -> tuple[str, ...]:
@@ -147,6 +163,60 @@ def name_words(name: str) -> tuple[str, ...]:
     """
     family, comma, first = folded(name).partition(", ")
     return (*first.split(), *family.split()) if comma else tuple(family.split())
+
+
+def _is_like(first: str, second: str) -> bool:
+    """Tell whether two words may be one name: inflected, in other letters for the same sounds, or in another script.
+
+    >>> _is_like("muller", "mueller"), _is_like("петров", "петровым"), _is_like("петрова", "petrov")
+    (True, True, True)
+    """
+    if SPACELESS.match(first):
+        return {*terms(first)} <= {*terms(second)}
+    is_latin = [not _LATIN.isdisjoint(word) for word in (first, second)]
+    spelling = _spelling if is_latin[0] == is_latin[1] else _sound
+    return not {*map(spelling, _forms(first))}.isdisjoint(filter(None, map(spelling, _forms(second))))
+
+
+@lru_cache(maxsize=1 << 14)
+def _forms(word: str) -> frozenset[str]:
+    """Return a word, its stem, and the stems of that: an inflected family name has two endings."""
+    forms = {word}
+    while more := {term for form in forms for term in terms(form)} - forms:
+        forms |= more
+    return frozenset(forms)
+
+
+@lru_cache(maxsize=1 << 14)
+def _spelling(word: str) -> str:
+    """Return a folded word with one spelling for what European languages spell in several ways, no letter twice.
+
+    >>> _spelling("tschaikowski"), _spelling("tchaikovsky"), _spelling("bass"), _spelling("bach")
+    ('Saikovski', 'Saikovski', 'bas', 'baS')
+    """
+    word = _HISSING.sub("S", _UMLAUT.sub(r"\1", word))
+    for written, sound in _SOUNDS.items():
+        word = word.replace(written, sound)
+    return _TWICE.sub(r"\1", word)
+
+
+@lru_cache(maxsize=1 << 14)
+def _sound(word: str) -> str:
+    """Return the spelling of a word in Latin letters with an a for all vowels, but the last.
+
+    >>> _sound("чайковский"), _sound("tchaikovsky"), _sound("γιωργοσ"), _sound("giorgos")
+    ('Sakavsk', 'Sakavsk', 'gargas', 'gargas')
+    """
+    return _VOWELS.sub("a", _spelling("".join(map(_latin, word)))).rstrip("a")
+
+
+def _latin(letter: str) -> str:
+    """Return the Latin letters for one by its name in Unicode: "te" and "tau" a t, "es" an s, "iota" a vowel."""
+    name = unicodedata.name(letter, "").partition(" LETTER ")[2].partition(" WITH ")[0].split(" ")[-1].lower()
+    if letter.isascii() or name in ("", "sign"):
+        return letter if letter.isascii() else ""
+    consonants = _VOWELS.split(name)
+    return consonants[0] or (consonants[1] if len(name) == 2 else "") or "a"
 
 
 def _bare(name: str) -> frozenset[str]:
