@@ -41,6 +41,7 @@ def test_every_argument_is_kept_and_given_back(memory):
         "session": "monday",
         "speaker": "Ada",
         "occurred_at": THEN,
+        "valid_from": THEN,
         "tags": ("ops", "disk"),
         "metadata": {"host": "db1", "tries": [1, 2], "nested": {"ok": None}},
         "when": {"environment": "production", "file": ["*.sh", "*.py"]},
@@ -58,6 +59,18 @@ def test_every_argument_is_kept_and_given_back(memory):
     assert record.id == answer.id
     assert record.namespace == "default"
     assert memory.get(answer.id) == record
+
+
+def test_what_becomes_true_later_is_recalled_from_then_on(memory, clock):
+    start = clock.now() + timedelta(days=3)
+    memory.remember("Omar leads the platform team.", key="lead", kind="fact", valid_from=start)
+    assert memory.recall("who leads the platform team?").hits == ()
+    later = memory.supersede("lead", "Ida leads the platform team.", valid_from=start + timedelta(days=9))
+    clock.at = start
+    assert [hit.content for hit in memory.recall("who leads the platform team?")] == [
+        "Omar leads the platform team."
+    ]
+    assert [version.valid_from for version in memory.history("lead")] == [start, later.valid_from]
 
 
 def test_what_is_not_said_takes_its_default(memory, clock):
@@ -390,6 +403,7 @@ def test_a_text_without_words_is_like_nothing(memory):
         ({"kind": "dream"}, "kind = 'dream': must be one of episode, fact"),
         ({"importance": 1.5}, "importance = 1.5: must be in [0, 1]"),
         ({"occurred_at": datetime(2024, 5, 17)}, "must carry a time zone"),
+        ({"valid_from": datetime(2024, 5, 17)}, "must carry a time zone"),
         ({"session": "a\x00b"}, "session = 'a\\x00b': must not contain the NUL character"),
         ({"when": {"file": "a\ud800b"}}, "when.file = 'a\\ud800b': must be valid Unicode"),
     ],

@@ -42,8 +42,17 @@ SCRIPT = [
     ),
     (
         "remember",
-        {"content": "The port is 8080.", "key": "port", "kind": "fact", "occurred_at": WHEN},
-        ["remember", "The port is 8080.", "--key", "port", "--kind", "fact", "--occurred-at", WHEN],
+        {
+            "content": "The port is 8080.",
+            "key": "port",
+            "kind": "fact",
+            "occurred_at": WHEN,
+            "valid_from": WHEN,
+        },
+        [
+            *["remember", "The port is 8080.", "--key", "port", "--kind", "fact", "--occurred-at", WHEN],
+            *["--valid-from", WHEN],
+        ],
     ),
     ("remember", {"content": "x", "importance": 7}, ["remember", "x", "--importance", "7"]),
     ("remember", {"content": "x", "key": "ada"}, ["remember", "x", "--key", "ada"]),

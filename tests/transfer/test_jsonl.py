@@ -42,6 +42,7 @@ def test_a_line_gives_the_arguments_of_remember(file):
             "key": "ada",
             "heading": "Ada Lovelace",
             "occurred_at": "1843-07-10T12:00:00+01:00",
+            "valid_from": "1843-08-01T00:00:00Z",
             "tags": ["history"],
             "when": {"language": "python"},
             "importance": 0.9,
@@ -50,6 +51,7 @@ def test_a_line_gives_the_arguments_of_remember(file):
     )
     (item,) = arguments(path)
     assert item["occurred_at"] == datetime(1843, 7, 10, 11, tzinfo=UTC)
+    assert item["valid_from"] == datetime(1843, 8, 1, tzinfo=UTC)
     assert (item["key"], item["trust"], item["importance"]) == ("ada", "user", 0.9)
     assert item["source"] == f"jsonl:{path}"
 
@@ -85,6 +87,14 @@ def test_importing_twice_stores_nothing_new_with_or_without_keys(file, memory):
     assert run(memory, "jsonl", path).stored == 2
     again = run(memory, "jsonl", path)
     assert (again.stored, again.duplicates) == (0, 2)
+
+
+def test_a_changed_line_holds_from_when_it_says(file, memory):
+    item = {"content": "The fee is 5.", "key": "fee", "valid_from": "2026-01-01T00:00:00Z"}
+    run(memory, "jsonl", file(item))
+    changed = file({**item, "content": "The fee is 6.", "valid_from": "2026-02-01T00:00:00Z"})
+    assert [run(memory, "jsonl", changed).changed for _ in range(2)] == [1, 0]
+    assert [version.valid_from.month for version in memory.history("fee")] == [1, 2]
 
 
 def test_a_file_is_read_line_by_line(file):

@@ -362,5 +362,5 @@ def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
     return {"kind": kind, **{name: getattr(old, name) for name in FIELDS if name not in _OWN}}
 
 
-_OWN = ("content", "heading", "kind", "key", "gist", "files")
+_OWN = ("content", "heading", "kind", "key", "gist", "files", "valid_from")
 """The arguments of which each version has its own, or none."""

@@ -63,6 +63,7 @@ class Draft:
     session: str | None = None
     speaker: str | None = None
     occurred_at: datetime | None = None
+    valid_from: datetime | None = None
     tags: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     when: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
@@ -111,12 +112,12 @@ class Draft:
     def version(
         self, memory_id: str, number: int, now: datetime, start: datetime | None = None
     ) -> VersionRow:
-        """This draft as a version of a memory, recorded now and valid from ``start`` on; None: always."""
+        """This draft as a version of a memory, recorded now and valid from ``start`` or its own on."""
         return VersionRow(
             id=memory_id,
             version=number,
             recorded_at=now,
-            valid_from=start,
+            valid_from=start or self.valid_from,
             content=self.content,
             gist=self.gist or gist_of(self.content, self.kind),
             digest=self.digest,
@@ -164,6 +165,7 @@ def check_draft(raw: Draft) -> Draft:
         session=check_name("session", raw.session),
         speaker=check_name("speaker", raw.speaker),
         occurred_at=None if raw.occurred_at is None else check_time("occurred_at", raw.occurred_at),
+        valid_from=None if raw.valid_from is None else check_time("valid_from", raw.valid_from),
         tags=check_tags(_or(raw.tags, ())),
         metadata=details,
         when=check_predicates(_or(raw.when, EMPTY)),

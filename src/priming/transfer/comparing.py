@@ -12,7 +12,8 @@ from priming.storage.rows import VersionRow
 from priming.transfer.importers import Entry
 from priming.types import MemoryRecord
 
-COMPARED = tuple(name for name in FIELDS if name not in ("content", "kind", "key", "source", "files", "gist"))
+_APART = ("content", "kind", "key", "source", "files", "gist", "valid_from")
+COMPARED = tuple(name for name in FIELDS if name not in _APART)
 """The arguments of ``remember`` in which an item may differ from its memory, beside its text and kind."""
 
 

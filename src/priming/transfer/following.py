@@ -232,7 +232,7 @@ class Following:
             return "duplicate"
         if new.kind != record.kind:
             raise Conflict(f"{record.key!r} is of kind {record.kind}, which stays: give the item another key")
-        changes = {name: getattr(new, name) for name in (*COMPARED, "source")}
+        changes = {name: getattr(new, name) for name in (*COMPARED, "source", "valid_from")}
         supersede(self.memory, record.key, new.content, **changes)
         self._tell(f"changed: {record.key}")
         return "changed"

@@ -45,8 +45,8 @@ def _entries(value: Any, path: Path, where: str) -> Iterator[Item]:
     own = value.get("id")
     if "key" not in fields and isinstance(own, (str, int)) and not isinstance(own, bool) and str(own).strip():
         arguments["key"] = label(f"{path.stem}:{own}")
-    if "occurred_at" in fields:
-        arguments["occurred_at"] = iso_time(fields["occurred_at"], f"{where}: occurred_at")
+    for name in {"occurred_at", "valid_from"} & fields.keys():
+        arguments[name] = iso_time(fields[name], f"{where}: {name}")
     if value:
         metadata = fields.get("metadata", {})
         arguments["metadata"] = {**value, **metadata} if isinstance(metadata, dict) else metadata

@@ -179,6 +179,7 @@ MEANINGS: Mapping[str, str] = {
     "session": "the conversation that it belongs to",
     "speaker": "who said it",
     "occurred_at": "when it happened, ISO 8601 with a time zone",
+    "valid_from": "since when it is true, ISO 8601 with a time zone",
     "tags": "words to file it under",
     "metadata": "anything else to keep with it",
     "when": 'where it applies, such as {"language": "go"}',
