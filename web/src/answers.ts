@@ -64,7 +64,7 @@ export const PAGE = 50;
 const MOST = 500;
 type Filters = Record<string, string>;
 
-/** The memories that the parameters of an address ask for. */
+/** The memories that the parameters of an address ask for; by words, those that have one, or are more probable than not. */
 export async function search(params: Filters, signal: AbortSignal): Promise<Search> {
   const { q = "", kind = "", status = "active", end = "" } = params;
   const kinds = kind ? [kind] : null;
@@ -74,7 +74,9 @@ export async function search(params: Filters, signal: AbortSignal): Promise<Sear
   }
   const filters = await conditions(params, signal);
   if (!q) return { ...(await listing({ filters, kinds, end: end === "" ? null : Number(end), limit: PAGE }, signal)), relevance: {}, more: 0 };
-  const { hits, more } = await call<Recall>("recall", { text: q, filters, kinds, limit: PAGE }, signal);
+  const { hits: ranked, more: rest } = await call<Recall>("recall", { text: q, filters, kinds, limit: PAGE }, signal);
+  const hits = ranked.filter(({ relevance, components }) => relevance === null || relevance >= 0.5 || (components.words ?? 0) > 0);
+  const more = hits.length < ranked.length ? 0 : rest;
   const relevance = Object.fromEntries(hits.map((hit) => [hit.memory.id, hit.relevance ?? 0]));
   return { memories: hits.map((hit) => hit.memory), total: hits.length, end: 0, relevance, more };
 }

@@ -44,6 +44,12 @@ def test_a_search_finds_while_somebody_types(page):
     expect(page.locator(ROWS)).to_have_count(50)
 
 
+@pytest.mark.parametrize("narrowed", ["", "&kind=fact", "&from=2020-01-01"])
+def test_what_no_memory_says_matches_nothing(page, narrowed):
+    page.goto(f"/#/browse?q=blorp%20xyzzy{narrowed}")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+
+
 def test_filters_narrow_the_list_down(page):
     page.goto("/#/browse")
     page.get_by_role("button", name="fact", exact=True).click()
