@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from priming import NotFound, ParamError
+from priming.config.params.limits import STORE
+from priming.transfer.run import run
 
 OSLO, BERGEN = "Ada lives in Oslo.", "Ada lives in Bergen."
 
@@ -32,17 +35,33 @@ def test_what_holds_again_is_stored_once_however_often_it_is_told(memory):
     assert later == ["duplicate", "stored", "duplicate"]
 
 
+BATCH = [{"content": "The tram is late."}] * STORE.batch
+
+
+@pytest.mark.parametrize("between", [[], BATCH])
 @pytest.mark.parametrize("texts", [(OSLO, BERGEN), (OSLO, BERGEN, OSLO), (OSLO, BERGEN, OSLO, BERGEN)])
-def test_a_list_that_contradicts_itself_is_stored_once_however_often_it_is_loaded(memory, texts):
-    items = [{"content": text} for text in texts]
+def test_a_list_that_contradicts_itself_is_stored_once_however_often_it_is_loaded(memory, texts, between):
+    items = [item for text in texts for item in ({"content": text}, *between)]
     memory.remember_many(items)
     assert {each.status for each in memory.remember_many(items)} == {"duplicate"}
 
 
-def test_a_batch_without_the_later_statement_takes_it_back(memory):
+@pytest.mark.parametrize("between", [[], BATCH])
+def test_a_load_without_the_later_statement_takes_it_back(memory, between):
     memory.remember_many([{"content": OSLO}, {"content": BERGEN}])
-    items = [{"content": BERGEN}, {"content": OSLO}, {"content": "The tram is late."}]
-    assert [each.status for each in memory.remember_many(items)] == ["duplicate", "stored", "stored"]
+    items = [{"content": BERGEN}, *between, {"content": OSLO}]
+    statuses = [each.status for each in memory.remember_many(items)]
+    assert (statuses[0], statuses[-1]) == ("duplicate", "stored")
+
+
+def test_a_file_that_contradicts_itself_and_grows_is_stored_once(memory, tmp_path):
+    path = tmp_path / "facts.jsonl"
+    items = [{"content": OSLO}, *BATCH, {"content": BERGEN}]
+    for item in ({"content": "It rains."}, {"content": "It snows."}):
+        items.append(item)
+        path.write_text("".join(json.dumps(each) + "\n" for each in items))
+        report = run(memory, "jsonl", path)
+    assert (report.stored, report.duplicates) == (1, len(items) - 1)
 
 
 def test_both_are_kept_linked_and_listed(two):

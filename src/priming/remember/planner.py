@@ -5,7 +5,7 @@ It runs under the write lock, and its caller writes the rows as one operation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
 from datetime import datetime
 from itertools import islice
@@ -95,6 +95,8 @@ class RememberPlan:
     forgetting: ForgettingParams = FORGETTING
     echo: similar.EchoGuard | None = None
     """Finds text that a recall emitted, which is not stored again; None stores it."""
+    coming: Callable[[Collection[str]], Collection[str]] = lambda _: ()
+    """Tells which memories what follows the drafts says again."""
 
     def __post_init__(self) -> None:
         self._any_case = AnyCaseNames(self.working, self._entities, self._holders)
@@ -180,7 +182,8 @@ class RememberPlan:
         links = list(self.store.rows(self.working.namespace, LinkRow, ids=[memory_id], relation=CONFLICTS))
         links += [row.after for row in self.rows if isinstance(row.after, LinkRow)]
         later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
-        last = [other for other in later if self._again.get(other, -1) < len(self.results)]
+        last = {other for other in later if self._again.get(other, -1) < len(self.results)}
+        last = last.difference(self.coming(last)) if last else last
         settled = self._kept_beside([memory_id, *last]) if last else ()
         return any({memory_id, other} not in settled for other in last)
 

@@ -6,9 +6,11 @@ it is a ``Conflict``. Near duplicates are linked, and a night may propose to mer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -32,6 +34,9 @@ from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.tokens import terms
 from priming.types import EMPTY, Progress
+
+Coming = Callable[[Collection[str]], Collection[str]]
+"""Which of some memories the rest of a load says again."""
 
 _ROOM_ORDER = {"memories": 0, "versions": 1, "links": 2}
 
@@ -117,11 +122,12 @@ def remember_many(
     if not isinstance(later, bool):
         raise ParamError("later", later, "must be true or false")
     total = len(items) if isinstance(items, Sequence) else None
+    coming = repeated_after(memory, lambda: () if total is None else _readable(items))
     done: list[Remembered] = []
     waits = False
     for batch in _batches(items, STORE.batch):
         drafts = [_parsed(item, len(done) + i) for i, item in enumerate(batch)]
-        done += remember_drafts(memory, drafts, later=later)
+        done += remember_drafts(memory, drafts, later=later, coming=partial(coming, len(done) + len(batch)))
         waits = waits or memory.must_wait(drafts)
         if progress is not None:
             progress(len(done), total)
@@ -130,9 +136,29 @@ def remember_many(
     return done
 
 
-def remember_drafts(memory: Namespace, drafts: Sequence[Draft], *, later: bool = False) -> list[Remembered]:
-    """Remember checked drafts as one batch, as ``remember_many`` does."""
-    planned, operations = _remember(memory, drafts, later=later)
+def nothing(_: Collection[str]) -> Collection[str]:
+    """No memory."""
+    return ()
+
+
+def repeated_after(
+    memory: Namespace, drafts: Callable[[], Iterable[Draft]]
+) -> Callable[[int, Collection[str]], Collection[str]]:
+    """A function that tells which memories are said again after so many of the drafts, which it reads if it must."""
+    last = cache(lambda: {digest: at for at, each in enumerate(drafts()) for digest in each.digests})
+
+    def coming(number: int, ids: Collection[str]) -> Collection[str]:
+        rows = memory.store.rows(memory.namespace, VersionRow, ids=ids)
+        return {row.id for row in rows if last().get(row.digest, -1) >= number}
+
+    return coming
+
+
+def remember_drafts(
+    memory: Namespace, drafts: Sequence[Draft], *, later: bool = False, coming: Coming = nothing
+) -> list[Remembered]:
+    """Remember checked drafts as one batch, as ``remember_many`` does; ``coming`` are said again by later ones."""
+    planned, operations = _remember(memory, drafts, later=later, coming=coming)
     return [Remembered(p.id, p.key, p.status, (), operations.get(p.status)) for p in planned]
 
 
@@ -160,6 +186,7 @@ def _remember(
     profile: Profile | None = None,
     *,
     later: bool = False,
+    coming: Coming = nothing,
 ) -> tuple[list[PlannedMemory], dict[str, str]]:
     """Remember drafts as one batch; return the result of each draft, and the operations by status of the results."""
     operations: dict[str, str] = {}
@@ -177,6 +204,7 @@ def _remember(
                 plasticity=profile.plasticity,
                 forgetting=profile.forgetting_params,
                 echo=EchoGuard(memory) if any(each.echo_guard for each in drafts) else None,
+                coming=coming,
             )
             nearest = len(drafts) == 1 or plan.working.memories <= plan.params.bulk_nearest
             plan.add_all(drafts, vectors, nearest=nearest)
@@ -206,6 +234,12 @@ def _parsed(item: Mapping[str, Any], position: int) -> Draft:
         return draft(item)
     except ParamError as error:
         raise ParamError.of([f"item {position}: {violation}" for violation in error.violations]) from None
+
+
+def _readable(items: Iterable[Mapping[str, Any]]) -> Iterator[Draft]:
+    """The drafts of items before the first that is invalid, after which none is remembered."""
+    with suppress(ParamError):
+        yield from map(draft, items)
 
 
 def _batches(items: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mapping[str, Any]]]:

@@ -25,6 +25,7 @@ from priming.errors import Conflict, NotFound, ParamError, PrimingError
 from priming.maintenance.replacing import deprecate, merge, restore, supersede
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, bare_text, draft
+from priming.remember.remember import Coming, repeated_after
 from priming.storage.filters import parse
 from priming.storage.questions import ids_of
 from priming.storage.rows import LinkRow, RowChange, VersionRow
@@ -32,6 +33,7 @@ from priming.text.quotation import count_text
 from priming.transfer import state
 from priming.transfer.comparing import COMPARED, entry_name, is_same, is_there, renamed
 from priming.transfer.importers import AllTies, Entry, Item, Present, Report, Skipped, Tie
+from priming.transfer.reading import skipping
 from priming.types import MemoryRecord, Progress
 
 _REASONS = 100
@@ -95,7 +97,7 @@ class Following:
                 self.counts["duplicate"] = items_of_path
                 return
             start = self.memory.store.head(self.memory.namespace)
-            self._load(items())
+            self._load(items)
             if digest is not None and not self.everything:
                 self._settle_gone(prune=prune)
             self._make_ties()
@@ -132,12 +134,17 @@ class Following:
         with self.memory.reading() as now:
             return self.memory.store.names(self.memory.namespace, condition=condition, at=now)
 
-    def _load(self, items: Iterator[Item]) -> None:
+    def _load(self, items: Callable[[], Iterator[Item]]) -> None:
         """Store the entries in batches, and write the ties to a file: the end of a tie may come later, or never."""
-        for batch in state.batches(self._entries(items)):
+        coming = repeated_after(
+            self.memory, lambda: (_draft_of(each) for each in skipping(items()) if isinstance(each, Entry))
+        )
+        for batch in state.batches(self._entries(items())):
+            self.done += len(batch)
+            remember = partial(self._remember, coming=partial(coming, self.done))
             present = self._records(batch)
             new = [entry for entry in batch if entry.arguments.get("key") not in present]
-            for entry, error in state.refused(new, self._remember, (ParamError, Conflict)):
+            for entry, error in state.refused(new, remember, (ParamError, Conflict)):
                 self._refuse(entry, error)
             for entry in batch:
                 if (record := present.get(entry.arguments.get("key") or "")) is not None:
@@ -146,7 +153,6 @@ class Following:
                     except (ParamError, Conflict) as error:
                         self._refuse(entry, error)
                 self._order(entry, record)
-            self.done += len(batch)
             if self.progress is not None:
                 self.progress(self.done, None)
 
@@ -193,10 +199,11 @@ class Following:
             records = self.memory.store.records(self.memory.namespace, now, ids=ids.values()) if ids else {}
         return {record.key: record for record in records.values()}
 
-    def _remember(self, batch: list[Entry]) -> None:
+    def _remember(self, batch: list[Entry], coming: Coming) -> None:
         """Remember new entries; if the import has an id, once only, by an id that follows from it and from them."""
         drafts = [_draft_of(entry) for entry in batch]
-        write = partial(state.remember_states, self.memory, drafts, [entry.state for entry in batch])
+        states = [entry.state for entry in batch]
+        write = partial(state.remember_states, self.memory, drafts, states, coming)
         texts = [entry.arguments for entry in batch]
         results = (
             write() if self.operation_id is None else state.once(self.memory, self.operation_id, texts, write)

@@ -20,7 +20,7 @@ from priming.errors import ParamError, PrimingError
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, bare_text
 from priming.remember.links import link_many
-from priming.remember.remember import remember_drafts
+from priming.remember.remember import Coming, nothing, remember_drafts
 from priming.results import Remembered
 from priming.storage.questions import ids_of, operation_of, raised_activations, record_named
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryRow, RowChange
@@ -70,18 +70,21 @@ def _is_number(value: object) -> bool:
 
 
 def remember_states(
-    memory: Namespace, drafts: Sequence[Draft], states: Sequence[ImportedState | None]
+    memory: Namespace,
+    drafts: Sequence[Draft],
+    states: Sequence[ImportedState | None],
+    coming: Coming = nothing,
 ) -> list[Remembered]:
     """Remember a batch of drafts and apply their states, both in one transaction.
 
     An existing memory is a duplicate and keeps its own state, even if it is forgotten.
     """
     if all(state is None for state in states):
-        return remember_drafts(memory, drafts, later=True)
+        return remember_drafts(memory, drafts, later=True, coming=coming)
     with _one_transaction(memory):
         inactive = _inactive_duplicates(memory, drafts)
         active = [draft for draft in drafts if draft.key not in inactive]
-        new = iter(remember_drafts(memory, active, later=True))
+        new = iter(remember_drafts(memory, active, later=True, coming=coming))
         results = [inactive.get(draft.key or "") or next(new) for draft in drafts]
         stored = {
             result.id: state
