@@ -285,3 +285,13 @@ def test_a_weight_set_by_hand_is_not_learned_until_use_moves_it(three, clock):
 def test_an_order_or_a_number_of_links_that_is_none_is_refused(three, wrong):
     with pytest.raises(ParamError, match=next(iter(wrong))):
         three.links(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "named"), [("user", False), ("Assistant", False), ("human", False), ("Ada", True)]
+)
+def test_a_role_in_a_chat_is_nobodys_name_and_no_hub(memory, speaker, named):
+    for number in range(3):
+        memory.remember(f"the pump {number} leaks.", speaker=speaker)
+    assert bool(memory.links(relation="mentions")) == named
+    assert [hit.memory.speaker for hit in memory.recall("what leaks?").hits] == [speaker] * 3

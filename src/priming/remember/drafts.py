@@ -31,6 +31,7 @@ from priming.embedding.protocol import Embedder
 from priming.errors import Conflict, ParamError
 from priming.index.document import RULES, vectors_of
 from priming.namespace import Namespace
+from priming.recall.cue import ASSISTANT, USER
 from priming.recall.entities import file_key
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow, RowChange, VersionRow
@@ -84,8 +85,10 @@ class Draft:
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
-        """The names in the text and the title; the heading of a rule is a sentence and names nothing."""
-        return find(self.content, self.speaker if self.kind == _RULE else self.title)
+        """The names in the text and the title; a rule's heading is a sentence, a role in a chat is no name."""
+        title = self.speaker if self.kind == _RULE else self.title
+        is_role = title == self.speaker and (title or "").lower() in (*USER, *ASSISTANT)
+        return find(self.content, None if is_role else title)
 
     @cached_property
     def digest(self) -> str:
