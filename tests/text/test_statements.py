@@ -254,6 +254,8 @@ def test_a_denial_of_a_denial_in_a_condition_or_beside_a_choice_forbids_nothing(
         ("I take 20 mg of it", "I take 10 mg of it"),
         ("The contract runs until March 2027", "The contract runs until June 2028"),
         ("The lease ends on 3 March 2027", "The lease ends on 4 June 2028"),
+        ("Bus 7 carries 30 passengers", "Bus 7 carries 35 passengers"),
+        ("Shelf 3 holds 40 boxes", "Shelf 3 holds 60 boxes"),
     ],
 )
 def test_another_value_of_what_somebody_or_something_is_or_does_is_a_change(first, second):
@@ -334,6 +336,8 @@ def test_facts_differ_by_their_values_and_not_by_their_forms():
 def test_a_number_that_says_which_thing_is_meant_is_no_value():
     assert not differ("The rent of flat 4 is 900 euros", "The rent of flat 5 is 700 euros")
     assert not differ("The code of door 12 is 4471", "The code of door 14 is 9032")
+    assert not differ("Bus 7 carries 30 passengers", "Bus 8 carries 30 passengers")
+    assert not differ("Bus 7 carries 30 passengers", "Bus 8 carries 35 passengers")
     assert differ("The rent of flat 4 is 900", "Flat 4's rent is 950")
 
 

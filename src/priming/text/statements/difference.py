@@ -85,7 +85,7 @@ class Difference:
         if "verb" in roles:
             return roles == {"verb"} and opposite(self.a.stem, self.b.stem)
         if roles == {"subject"}:
-            return self.numbers and not self.ends
+            return self.numbers and not (self.starts or self.ends)  # "Room 12" is another than "Room 13"
         return self._is_chosen() if roles == {"object"} else self._is_placed()
 
     def _is_chosen(self) -> bool:

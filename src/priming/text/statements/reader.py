@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from typing import Literal
 
 from priming.config.values import dataclass
+from priming.text.names import find
 from priming.text.statements.phrases import LEADS, PhraseToken, tokens_of
 from priming.text.statements.words import figures, is_number, is_past, is_plural, stem_of
 from priming.text.word_lists import NAMES_LIKE_WORDS, is_given_name
@@ -349,7 +350,17 @@ def _with_figures(tokens: Sequence[PhraseToken]) -> Iterator[tuple[int, PhraseTo
 
 
 def _third_person(tokens: Sequence[PhraseToken]) -> str:
-    """The verb in the third person after a name or a subject with an article: "Lena works", "the band plays"."""
+    """The verb in the third person after a name or a subject with an article: "Lena works", "the band plays".
+
+    After a name with a number it is known by the number behind it: "Room 12 seats 40", but "Retry 5 times".
+    """
+    first = [token.text for token in tokens[:4] if token.mark is None]
+    if (
+        [is_number(stem_of(word)) for word in first[1::2]] == [True, True]
+        and _ends_as_verb(first[2])
+        and find(" ".join(first[:2]))
+    ):
+        return first[2]
     subject = False
     for i, (before, token) in enumerate(pairwise(tokens)):
         several = i == 0 and before.mark is token.mark is None and is_plural(before.text)
@@ -358,11 +369,16 @@ def _third_person(tokens: Sequence[PhraseToken]) -> str:
         subject = subject or _determines(before.mark)
         named = is_given_name(before.text) and before.text.lower() not in NAMES_LIKE_WORDS
         if before.mark is None and (named or subject) and token.mark is None and token.text.islower():
-            if token.text.endswith("s") and not token.text.endswith("ss"):
+            if _ends_as_verb(token.text):
                 return token.text
         elif before.mark is None and not subject:
             return ""
     return ""
+
+
+def _ends_as_verb(word: str) -> bool:
+    """Whether a word ends as a verb in the third person does."""
+    return word.islower() and word.endswith("s") and not word.endswith("ss")
 
 
 def _predicate(tokens: Sequence[PhraseToken]) -> int | None:
