@@ -158,6 +158,8 @@ def test_a_purge_lists_what_is_doubtful_and_erases_it_when_it_is_included(two):
     done = two.ask("purge", "--subject", "Al", "--include", "pasta", "--yes")
     assert done["memories"][0]["key"] == "pasta"
     assert done["doubtful"] == []
+    two.ask("remember", "Frau Müller paid.")
+    assert two.run("purge", "--subject", "Mueller", "--yes").stdout.startswith("nothing erased  Mueller")
 
 
 def test_a_stored_memory_is_shown_with_its_links_from_its_side(shown):

@@ -295,9 +295,8 @@ def purge(
 
 def _receipt(receipt: Receipt) -> Iterator[Part]:
     counts = ", ".join(f"{number:,} {table}" for table, number in receipt.erased.items() if number)
-    mark, end = (
-        ("would erase", "nothing was erased") if receipt.dry_run else ("erased", "it cannot be undone")
-    )
+    mark = "would erase" if receipt.dry_run else "erased" if counts else "nothing erased"
+    end = "nothing was erased" if receipt.dry_run or not counts else "it cannot be undone"
     yield line((mark, ERROR), "  ", (receipt.key, KEY))
     if receipt.subject is not None:
         yield from _memories(receipt.memories, "why")
