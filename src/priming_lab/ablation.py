@@ -76,9 +76,6 @@ def ablate(
         Conflict: the weights were changed during the search.
 
     """
-    for name, value in (("propose", propose), ("apply", apply)):
-        if not isinstance(value, bool):
-            raise ParamError(name, value, "must be true or false")
     if apply and not propose:
         raise ParamError("apply", True, "needs propose: set propose too, or leave apply out")
     query = AblationQuery(

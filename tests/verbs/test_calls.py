@@ -13,6 +13,7 @@ import pytest
 import priming
 from priming import HashedEmbedder, Hit, Memory, NotFound, ParamError, Recall
 from priming.operations.service import LocalService
+from priming.verbs.rows import OPS, named
 
 
 @pytest.fixture
@@ -175,3 +176,25 @@ def test_lists_take_a_recall_a_listing_and_one_hit(memory: Memory) -> None:
 def test_a_run_is_taken_where_its_id_is(memory: Memory) -> None:
     run = memory.run_start(session="monday")
     assert memory.run_end(run).id == run.id
+
+
+FLAGS = [
+    (op.name, name)
+    for op in OPS
+    if op.verb
+    for name, argument in op.declared.arguments.items()
+    if argument.hint == "bool"
+]
+
+
+@pytest.mark.parametrize(("verb", "flag"), FLAGS)
+def test_what_is_true_or_false_is_nothing_else(memory: Memory, verb: str, flag: str) -> None:
+    required = {name: "x" for name, each in named(verb).declared.arguments.items() if each.is_required}
+    for value in ("yes", 1, None):
+        with pytest.raises(ParamError, match=f"{flag} = {value!r}: must be true or false"):
+            getattr(memory, verb)(**{**required, flag: value})
+
+
+def test_a_flag_is_taken_by_position_too(memory: Memory) -> None:
+    with pytest.raises(ParamError, match="gists = 'no': must be true or false"):
+        memory.list(gists="no")  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_key, check_time
 from priming.core.bitemporal import in_order, visible
-from priming.errors import NotFound, ParamError
+from priming.errors import NotFound
 from priming.history.log import PastRows, created_at, rows_at
 from priming.index.document import RULES, embedded_text
 from priming.index.working_set import RESTORE
@@ -96,11 +96,9 @@ class Moment:
 
 
 def moment(
-    valid_at: datetime | None, known_at: datetime | None, *, superseded: object = False
+    valid_at: datetime | None, known_at: datetime | None, *, superseded: bool = False
 ) -> Moment | None:
     """The moment of a query, checked; None is the present without superseded versions."""
-    if not isinstance(superseded, bool):
-        raise ParamError("include_superseded", superseded, "must be true or false")
     checked = Moment(
         None if valid_at is None else check_time("valid_at", valid_at),
         None if known_at is None else check_time("known_at", known_at),

@@ -311,8 +311,6 @@ def rollback(
             namespace in which nothing was ever done is answered with an operation without changes, which says so.
 
     """
-    if not isinstance(dry_run, bool):
-        raise ParamError("dry_run", dry_run, "must be true or false")
     span = _span(since, until, source)
     with memory.reading() if dry_run else memory.changing() as now:
         if dry_run and not memory.store.head(memory.namespace):

@@ -310,8 +310,6 @@ def normalize_strengths(
 
     """
     relations = LEARNT if relation is None else (check_name("relation", relation) or "",)
-    if not isinstance(apply, bool):
-        raise ParamError("apply", apply, "must be true or false")
     kind, reason = "normalize-strengths", "3 · Jaccard index of the neighbourhoods, in [.1, 1]"
     with memory.changing() if apply else memory.reading() as now:
         rows = _normalised(memory.rows(LinkRow), relations, memory.signs())

@@ -196,8 +196,6 @@ def done(
         ParamError: the memory is not a procedure, or the recall did not return it.
 
     """
-    if not isinstance(success, bool):
-        raise ParamError("success", success, "must be true or false")
     recall = None if recall_id is None else check_text("recall_id", recall_id)
     why = check_name("reason", reason)
     with memory.changing() as now:

@@ -67,8 +67,6 @@ def list_memories(
     with memory.lock:
         namespace = as_of.namespace_at(memory, moment(valid_at, known_at))
         kinds = [kinds] if isinstance(kinds, str) else absent_if_empty(kinds)
-        if not isinstance(gists, bool):
-            raise ParamError("gists", gists, "must be true or false")
         if gists and kinds is not None:
             raise ParamError("gists", gists, "cannot be combined with kinds: leave one out")
         listed = ["entity"] if gists else TEXT_KINDS if kinds is None else kinds

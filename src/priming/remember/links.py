@@ -254,8 +254,6 @@ def set_strength(
     """
     requested = check_fraction("weight", weight)
     relation, reason = check_name("relation", relation), check_name("reason", reason)
-    if not isinstance(create, bool):
-        raise ParamError("create", create, "must be true or false")
     p = memory.profile.plasticity
     clamped, _ = manual(requested, p.low, p.high)
     with memory.changing() as now:

@@ -119,8 +119,6 @@ def remember_many(
     ``progress`` is called with (done, total or None) after each batch of texts, then of vectors. An error or an
     interrupt keeps the batches before it, and the same call again skips them as duplicates.
     """
-    if not isinstance(later, bool):
-        raise ParamError("later", later, "must be true or false")
     total = len(items) if isinstance(items, Sequence) else None
     coming = repeated_after(memory, lambda: () if total is None else _readable(items))
     done: list[Remembered] = []

@@ -29,7 +29,7 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a verb's function as a method of ``Memory``.
 
     It takes hits, memories and operations where keys and ids are. An argument that there is not, and one that is
-    missing, raise ``ParamError``.
+    missing, raise ``ParamError``, and so does what is to be true or false and is neither.
     """
     _, *parameters = inspect.signature(function).parameters.values()
     names = [
@@ -41,6 +41,7 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
         each.name for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD
     ]
     own = {each.name for each in parameters}
+    flags = {each.name for each in parameters if each.annotation == "bool"}
     is_open = any(each.kind is each.VAR_KEYWORD for each in parameters)
 
     @wraps(function)
@@ -62,6 +63,9 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
                 raise ParamError(
                     name, None, f"must be given: {MEANINGS.get(name) or f'see the help of {op.name}'}"
                 )
+        for name, value in (*zip(names, values, strict=False), *arguments.items()):
+            if name in flags and not isinstance(value, bool):
+                raise ParamError(name, value, "must be true or false")
         return function(
             memory,
             *(_named(op, name, value) for name, value in zip(names, values, strict=False)),
