@@ -384,6 +384,11 @@ def test_a_colon_says_that_it_is_so(older, newer):
     assert differ(older, newer)
 
 
+def test_what_somebody_is_stands_behind_is():
+    assert [(word.role, word.lead) for word in read("I am vegan").words] == [("value", "be")]
+    assert [word.lead for word in read("Das Treffen ist am Montag").words] == ["", "on"]
+
+
 def test_a_rule_of_one_number_says_nothing_of_another():
     assert judge("Version 2 is in production", "Version 3 is in production").kind == "apart"
     assert judge("Retry 3 times", "Retry 5 times").kind == "changes"

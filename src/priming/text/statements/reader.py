@@ -394,5 +394,5 @@ def _predicate(tokens: Sequence[PhraseToken]) -> int | None:
             place = i
         elif token.mark in ("if", "before", "after", "until", "unless"):
             return None
-        words += token.mark is None
+        words += token.mark is None or (token.mark or "").startswith("person")
     return place
