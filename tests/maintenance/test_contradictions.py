@@ -226,7 +226,7 @@ def test_every_command_that_is_offered_settles_it(two, number):
 def test_commands_are_quoted_for_a_shell(memory):
     memory.remember("The motto of Ada is Onward.", key="a b", kind="fact")
     memory.remember("The motto of Ada is $HOME.", key="d", kind="fact")
-    quoted = [entry.commands[0] for entry in memory.review()]
+    quoted = [entry.commands[-1] for entry in memory.review()]
     assert "priming supersede 'a b' 'The motto of Ada is $HOME.'" in quoted
 
 

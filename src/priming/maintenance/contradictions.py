@@ -244,13 +244,13 @@ def _review(
 
 
 def _commands(older: MemoryRecord, newer: MemoryRecord) -> tuple[str, ...]:
-    """The commands that settle a contradiction, each in its own way."""
+    """The commands that settle a contradiction, each in its own way; the last leaves two with one text."""
     old, new = shlex.quote(older.key), shlex.quote(newer.key)
     return (
-        f"priming supersede {old} {shlex.quote(newer.content)}",
         f"priming deprecate {old} --by {new}",
         f"priming deprecate {new} --by {old}",
         f"priming review --keep {shlex.quote(f'{older.key}+{newer.key}')}",
+        f"priming supersede {old} {shlex.quote(newer.content)}",
     )
 
 

@@ -186,10 +186,10 @@ def test_contradictions_are_listed_and_settled(shell):
         "Oslo or Bergen?\n"
         "  2026-03-01  a  Ada lives in Oslo.\n"
         "  2026-03-02  b  Ada lives in Bergen.\n"
-        "    priming supersede a 'Ada lives in Bergen.'\n"
         "    priming deprecate a --by b\n"
         "    priming deprecate b --by a\n"
         "    priming review --keep a+b\n"
+        "    priming supersede a 'Ada lives in Bergen.'\n"
     )
     assert [item["id"] for item in shell.ask("review", "--limit", "1")] == ["a+b"]
     assert shell.ask("review", "--keep", "a+b")["kind"] == "keep-both"
