@@ -148,12 +148,14 @@ def _named_period(cue: CueDate, days: NDArray[np.datetime64]) -> tuple[Any, Any]
     if cue.year is not None or cue.month is None:
         first_day, last_day = period(cue, date.max)
         return np.datetime64(first_day), np.datetime64(last_day)
-    months = (days + 1).astype("datetime64[M]").astype(np.int64)  # whole months since January 1970
+    day_long = np.timedelta64(1, "D")
+    months = (days + day_long).astype("datetime64[M]").astype(np.int64)  # whole months since January 1970
     month = (months - (months - (cue.month - 1)) % 12).astype("datetime64[M]")
-    first, last = month.astype("datetime64[D]"), (month + 1).astype("datetime64[D]") - 1
-    day = first + ((cue.day or 1) - 1)
+    following = (month + np.timedelta64(1, "M")).astype("datetime64[D]")
+    first, last = month.astype("datetime64[D]"), following - day_long
+    day = first + ((cue.day or 1) - 1) * day_long
     exists = (day <= last) & (cue.day is not None)
-    return np.where(exists, day, first), np.where(exists, day + (cue.days - 1), last)
+    return np.where(exists, day, first), np.where(exists, day + (cue.days - 1) * day_long, last)
 
 
 def has_time(text: str) -> bool:
