@@ -392,6 +392,8 @@ def test_what_somebody_is_stands_behind_is():
 def test_a_rule_of_one_number_says_nothing_of_another():
     assert judge("Version 2 is in production", "Version 3 is in production").kind == "apart"
     assert judge("Retry 3 times", "Retry 5 times").kind == "changes"
+    assert judge("Step 3 needs approval", "Step 4 needs approval").kind == "apart"
+    assert judge("Keep 3 backups of the books", "Keep 5 backups of the books").kind == "changes"
     assert differ(
         "Keep logs for 30 days and copies for 90 days", "Keep logs for 60 days and copies for 120 days"
     )

@@ -336,11 +336,13 @@ class _Judge:
     def are_numbered(self, *, instructs: bool) -> bool:
         """Whether other numbers, each behind a noun and before what is said of it, name the things that are meant.
 
-        The reader takes the noun of "flat 4 has a balcony" for a verb: what ``instructs`` may begin with one.
+        The reader takes the noun of "flat 4 has a balcony" for a verb: what ``instructs`` may begin with one, unless
+        a verb with its object is behind the number, "step 3 needs approval".
         """
         sides = (self.old.words, self.heavy_removed), (self.new.words, self.heavy_added)
-        acts = instructs or bool(self.persons)  # "I take 20 mg"
-        return all(any(_is_name(words, w, acts=acts) for w in rest) for words, rest in sides)
+        if self.persons:  # "I take 20 mg"
+            return False
+        return all(any(_is_name(words, w, instructs=instructs) for w in rest) for words, rest in sides)
 
     def _number_things(self) -> bool:
         """Whether one of several other numbers says which thing is meant: "the rent of flat 4", without a unit."""
@@ -352,8 +354,8 @@ class _Judge:
         )
 
 
-def _is_name(words: Sequence[Word], word: Word, *, acts: bool) -> bool:
-    """Whether a number names what is spoken of; ``acts``: the first word is a verb."""
+def _is_name(words: Sequence[Word], word: Word, *, instructs: bool) -> bool:
+    """Whether a number names what is spoken of."""
     at = next((i for i, each in enumerate(words) if each is word), 0)
     if not at or not word.number or unit_of(word) or word.role == "value":
         return False
@@ -364,7 +366,10 @@ def _is_name(words: Sequence[Word], word: Word, *, acts: bool) -> bool:
         return False
     if word.role == "place" and not any(each.role in ("value", "verb") for each in words[at + 1 :]):
         return False
-    return noun.phrase == word.phrase or (at == 1 and not acts)
+    if noun.phrase == word.phrase or at > 1:
+        return noun.phrase == word.phrase
+    behind = [each for each in words[at + 1 : at + 3] if each.phrase == word.phrase]
+    return not instructs or (len(behind) > 1 and behind[0].text.islower() and behind[0].text.endswith("s"))
 
 
 def _quoted(words: Iterable[Word]) -> str:
