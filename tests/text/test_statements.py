@@ -69,6 +69,8 @@ def test_rules_about_other_things_say_nothing_of_each_other():
         ("Check out before noon", "Checkouts must happen before noon"),
         ("Use local names, not global ones", "Prefer local names to global names"),
         ("Meet at nine in the morning", "Meet at 9 am"),
+        ("Never leave bikes in the hall", "Bikes must not be left in the hall"),
+        ("Keep two spare keys", "Keep only two spare keys"),
     ],
 )
 def test_what_is_explained_by_form_order_or_unit_is_the_same(first, second):
@@ -123,6 +125,8 @@ def test_forms_of_writing_are_no_difference(first, second):
     [
         ("Compress the uploads", "Never compress the uploads"),
         ("Take the bus rather than the tram", "Take the tram rather than the bus"),
+        ("Send the plans over mail rather than chat", "Send the plans over chat rather than mail"),
+        ("Never panic at a fire drill", "Panicking at a fire drill is fine"),
         ("Log to stdout, not to files", "Log to files, not to stdout"),
         ("Add the milk before the flour", "Add the flour before the milk"),
         ("Errors go to stderr and results to stdout", "Errors go to stdout and results to stderr"),
@@ -207,6 +211,7 @@ def test_what_the_words_do_not_decide_is_unclear(first, second):
         ("Use uv", "Use uv instead of pip", "narrower"),
         ("Avoid ladders", "Avoid ladders unless the wall is low", "narrower"),
         ("Write labels", "Write labels for glass and metal only", "narrower"),
+        ("Use two glues on glass", "Use two glues on glass only", "narrower"),
         ("Never whistle in the lab", "Never whistle", "wider"),
         ("Don't smoke in the barn", "Don't smoke anywhere", "wider"),
         ("Every room has a key", "Every back room has a key", "narrower"),

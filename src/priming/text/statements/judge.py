@@ -28,7 +28,7 @@ from priming.text.statements.difference import (
     stems,
     unit_of,
 )
-from priming.text.statements.phrases import LEADS, READ
+from priming.text.statements.phrases import LEADS, READ, PhraseToken, tokens_of
 from priming.text.statements.reader import Statement, Word, read
 from priming.text.statements.words import is_transfer, opposite, questions
 
@@ -248,7 +248,7 @@ class _Judge:
             return "unclear", "one allows, the other asks"
         if exchanged := self.arranged.exchanged():
             return "changes", exchanged
-        only = ("only" in self.old.marks, "only" in self.new.marks)
+        only = _restricts(self.old), _restricts(self.new)
         if only[0] != only[1]:
             return "narrower" if only[1] else "wider", 'one says "only"'
         either = (*self.removed, *self.added)
@@ -352,6 +352,16 @@ class _Judge:
             for words, rest in rests
             for before, word in pairwise(words)
         )
+
+
+def _restricts(statement: Statement) -> bool:
+    """Whether a statement says "only" of more than a number: "only one assert" is one assert."""
+    if "only" not in statement.marks:
+        return False
+    numbers = [word.text for word in statement.words if word.number]
+    tokens = [*tokens_of(statement.source), PhraseToken(".")]
+    restricted = [b.text for a, b in pairwise(tokens) if a.mark == "only"]
+    return not all(any(number.startswith(text) for number in numbers) for text in restricted)
 
 
 def _is_name(words: Sequence[Word], word: Word, *, instructs: bool) -> bool:

@@ -258,8 +258,9 @@ class _ClauseReader:
     def read(self) -> _Clause:
         """Read the part, word by word and mark by mark."""
         last_word = max((i for i, token in enumerate(self.tokens) if token.mark is None), default=-1)
+        last_over = max((i for i, token in enumerate(self.tokens) if token.mark == "over"), default=-1)
         for i, token in _with_figures(self.tokens):
-            mark = token.mark
+            mark = "with" if token.mark == "over" and i < last_over else token.mark  # "over A rather than B"
             after = self.tokens[i + 1].mark if i + 1 < len(self.tokens) else "break"
             ends = mark in LEADS and mark != "of" and i > last_word  # "before the deploy, not after"
             free = token.text in PARTICLES and (ends or (mark is None and self.tokens[i].text == token.text))
