@@ -16,10 +16,10 @@ from priming_agents import capture, context, teaching
 from priming_agents.agents import accepts_text
 from priming_agents.context import Candidate
 from priming_agents.limits import HOOK
-from priming_agents.prompts import read_prompt
+from priming_agents.prompts import is_understood, read_prompt
 from priming_agents.session import HookCall
 from priming_agents.stores import HookStore
-from priming_agents.teaching import ASK
+from priming_agents.teaching import ASK, UNREAD
 from priming_agents.transcripts import COMMITTED
 
 KINDS = ("episode", "fact", "procedure", "failure", "pattern")
@@ -75,7 +75,8 @@ def _prompt(call: HookCall) -> None:
     """A person writes a prompt: learn a correction in it, inject relevant rules and memories, ask for feedback."""
     session = call.session
     reading = read_prompt(call.event.prompt)
-    if reading.is_silent:
+    unread = reading.is_silent and not is_understood(call.event.prompt)
+    if reading.is_silent and not unread:
         _confirm_rules(call)
     session.prompts += 1
     session.logs.clear()
@@ -91,6 +92,9 @@ def _prompt(call: HookCall) -> None:
         teaching.learn_now(call, reading.correction)
     if not teaching.withdraw(call, reading) and reading.asks and call.learns:
         call.add(ASK)
+    elif unread and call.learns and not session.unread:
+        call.add(UNREAD)
+        session.unread = True
     text = call.event.prompt[: HOOK.read]
     if context.words(text):
         language = language_of(session.file) if session.file and session.is_new_file else None

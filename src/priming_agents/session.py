@@ -82,6 +82,7 @@ class SessionState:
     rules in another store than the project's. ``since`` is when the session began, ``run`` the run under way, in
     which something was shown; ``waiting`` are ended runs that a commit will mark as used. ``opens`` says whether what
     a session begins with is still to be told: no hook did, or its agent forgets that.
+    ``unread`` says whether the agent knows that what the user wishes is not read in their language.
     ``file`` is the file that was worked on last, ``is_new_file`` whether that was since the last prompt.
     ``answers`` are the texts of the latest calls by their ids: a hook that lost patience with its server must not
     repeat what the server did. ``claims`` are the latest events by their marks, each with the call that carried it
@@ -103,6 +104,7 @@ class SessionState:
     waiting: list[str] = field(default_factory=list)
     confirmed: list[str] = field(default_factory=list)
     reminded: bool = False
+    unread: bool = False
     answers: dict[str, str] = field(default_factory=dict)
     claims: dict[str, list[Any]] = field(default_factory=dict)
     logs: dict[str, int] = field(default_factory=dict)

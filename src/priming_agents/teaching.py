@@ -38,6 +38,11 @@ ASK = (
     "The user may be telling you what will apply again. If so, call Priming's tool `learn` (right: the rule, wrong:"
     " what was done instead), so that the user need not repeat it."
 )
+UNREAD = (
+    "Wishes are read here in English and German, and the user writes in another language: when they say what will"
+    " apply again, call Priming's tool `learn` (right: the rule, wrong: what was done instead); when they withdraw a"
+    " rule, `forget`."
+)
 WITHDRAWING = (
     "The user may be withdrawing this rule. If so, call Priming's tool `forget` with its key, or `learn` what takes"
     " its place:"

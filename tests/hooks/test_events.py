@@ -12,7 +12,7 @@ from priming.errors import StoreError
 from priming_agents.command import respond
 from priming_agents.limits import HOOK
 from priming_agents.session import folder_of
-from priming_agents.teaching import ASK
+from priming_agents.teaching import ASK, UNREAD
 
 from .project import DEPLOY, Project
 
@@ -145,6 +145,25 @@ def test_a_correction_about_the_task_at_hand_is_learned_for_it_and_one_about_ano
 def test_the_agent_is_asked_to_learn_a_correction_that_is_not_certain(project):
     assert ASK in project.text("prompt", prompt="That's not what I asked for.")
     assert project.hook("prompt", prompt="fine, go on") is None
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Non, cette règle est fausse, oublie-la s'il te plaît",
+        "Siempre usa pestañas en los ficheros",
+        "Всегда пиши тесты до кода",
+        "请总是先运行测试",
+    ],
+)
+def test_a_prompt_in_a_language_that_is_not_read_confirms_nothing_and_the_agent_hears_so_once(
+    project, prompt
+):
+    project.text("session-start")
+    assert UNREAD in project.text("prompt", prompt=prompt)
+    assert UNREAD not in (project.hook("prompt", prompt=prompt) or "")
+    with project.memory() as memory:
+        assert memory.get("never-push-to-main").use.followed == 0
 
 
 def test_rules_to_which_nobody_objects_are_confirmed_once_a_session(project):
