@@ -18,9 +18,6 @@ _SENTENCE = re.compile(r".+?(?:(?<![.\s]\w)[.!?…]+(?=\s|$)|;\s|\s[–—-]\s|$
 _CLAUSE = re.compile(r"(?<!never)[,:] |,? so (?=no\b|never|don|please|always|use)", re.IGNORECASE)
 _REQUEST = re.compile(r"\b(?:you|we)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_LEAST, _UNDERSTOOD, _LATIN = 4, 3, "\u024f"
-"""The fewest words, or letters that are not Latin, by which a language shows; of so many words one is common; the
-last of Latin letters."""
 _LETTERS = 5
 """So many letters of two stems are alike where the words are of one, in either language."""
 
@@ -92,20 +89,9 @@ def is_understood(text: str) -> bool:
     >>> is_understood("Fix the parser, then run pytest"), is_understood("Utilise toujours pnpm dans ce dépôt")
     (True, False)
     """
-    from priming.text.word_lists import is_common
+    from priming.text.statements.phrases import is_read
 
-    words = [word.lower() for word in _WORD.findall(_class("foreign").sub("", text[: HOOK.read]))]
-    foreign = sum(letter > _LATIN for word in words for letter in word)
-    return max(len(words), foreign) < _LEAST or _UNDERSTOOD * sum(
-        word in _small_words() or is_common(word) for word in words
-    ) >= len(words)
-
-
-@cache
-def _small_words() -> frozenset[str]:
-    from priming.text.word_lists import GERMAN_NOUNS, read_words
-
-    return GERMAN_NOUNS.union(read_words("stop_words"), read_words("function_words/german"))
+    return is_read(_class("foreign").sub("", text[: HOOK.read]))
 
 
 def withdrawn(sentence: str, rules: Sequence[str]) -> tuple[list[str], bool]:

@@ -404,6 +404,33 @@ def test_a_rule_of_one_number_says_nothing_of_another():
     )
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Utilise le cache", "N'utilise pas le cache"),
+        ("Escribe siempre pruebas", "No escribas nunca pruebas"),
+        ("Всегда закрывай окна на ночь", "Никогда не закрывай окна на ночь"),
+        ("会议前关闭窗户", "会议前不要关闭窗户"),
+        ("窓を閉める", "窓を閉めない"),
+        ("Sluit altijd de ramen", "Sluit nooit de ramen"),
+    ],
+)
+def test_what_shares_its_words_in_a_language_that_is_not_read_is_never_apart_nor_the_same(older, newer):
+    assert judge(older, newer).kind == judge(newer, older).kind == "unclear"
+    assert judge(older, older + ".").kind == "same"
+    assert judge(older, "Le chat dort sur le canapé, 猫在沙发上, кот спит").kind == "apart"
+
+
+def test_numbers_are_read_in_every_language():
+    for older, newer in [
+        ("Le loyer est de 1200 €", "Le loyer est de 1300 €"),
+        ("Порт сервера 8080", "Порт сервера 9090"),
+        ("端口是8080", "端口是9090"),
+    ]:
+        assert differ(older, newer), older
+    assert judge("房租是1200欧元", "房租是 1200 欧元").kind == "same"
+
+
 def test_what_a_speaker_says_of_herself_is_told_under_her_name():
     assert as_told("My port is 80 and I like it", "Ada") == "Ada's port is 80 and Ada like it"
     assert as_told("My port is 80", None) == "My port is 80"

@@ -28,7 +28,7 @@ _CJK_CLASS = (
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
 )
 _CJK = re.compile(f"[{_CJK_CLASS}]+")
-_SPACELESS = re.compile(f"([{_CJK_CLASS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)")
+SPACELESS = re.compile(f"([{_CJK_CLASS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)")
 """Runs of the scripts that put no spaces between words: those of CJK, Thai, Lao, Burmese and Khmer."""
 # The rest of a word beyond 64 letters is ignored: such words are data, and terms are cached.
 _WORD = re.compile(r"(?<![^\W_])[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}")
@@ -302,7 +302,7 @@ def _tokens(text: str, language: str) -> list[str]:
     if plain.isascii():
         return _TOKEN.findall(plain)
     tokens: list[str] = []
-    for place, piece in enumerate(_SPACELESS.split(plain.replace("_", " "))):
+    for place, piece in enumerate(SPACELESS.split(plain.replace("_", " "))):
         tokens += _pairs(letters(piece)) if place % 2 else _wide_token().findall(piece)
     return tokens
 
@@ -320,7 +320,7 @@ def _wide_token() -> re.Pattern[str]:
 @lru_cache(maxsize=TERM_CACHE)
 def _read(token: str, language: str) -> tuple[tuple[str, str], ...]:
     """The terms of a token in lower case, each with its word; a function word has none."""
-    if _SPACELESS.match(token):
+    if SPACELESS.match(token):
         return ((token, token),)
     if not token.isascii() and not token[0].isalnum():
         emoji = "".join(sign for sign in token if unicodedata.category(sign) in ("So", "Cf"))

@@ -28,9 +28,10 @@ from priming.text.statements.difference import (
     stems,
     unit_of,
 )
-from priming.text.statements.phrases import LEADS, READ, PhraseToken, tokens_of
+from priming.text.statements.phrases import LEADS, READ, PhraseToken, is_read, tokens_of
 from priming.text.statements.reader import Statement, Word, read
 from priming.text.statements.words import is_transfer, opposite, questions
+from priming.text.tokens import language_of, terms
 
 JudgementKind = Literal["same", "changes", "wider", "narrower", "apart", "unclear"]
 _Verdict = tuple[JudgementKind, str]
@@ -43,8 +44,6 @@ _SCOPES = frozenset(("in", "on", "for", "if", "unless", "of"))
 """Prepositions before the place or case of which a statement speaks."""
 _GENERAL = {"this", "that"} | {f"person-{whose}" for whose in ("our", "your", "you", "their", "its")}
 """Pointers that add nothing to a statement that has none."""
-
-
 _BOTH = "two reversals may undo each other"
 _UNMARKED = frozenset(("the", "a", "it", "person-you", "person-we"))
 """Small words that make no difference between two statements of the same words."""
@@ -120,6 +119,8 @@ class _Judge:
     def judgement(self) -> Judgement:
         """The judgement, and the words in which they differ."""
         kind, reason = self._verdict()
+        if kind not in ("changes", "unclear") and not is_read(self.old.source, self.new.source):
+            kind, reason = self._unread()
         removed, added = (tuple(w.text for w in rest) for rest in (self.removed, self.added))
         paired = {id(a) for a, _ in self.pairs}
         shared = tuple(a.text for a in self.old.words if id(a) in paired)
@@ -146,6 +147,18 @@ class _Judge:
         if not self.heavy_removed and not self.heavy_added:
             return self._same()
         return self._substituted() if self.heavy_removed and self.heavy_added else self._more()
+
+    def _unread(self) -> _Verdict:
+        """What can be said of texts in a language whose small words are not known."""
+        ours, theirs = ([word.text for word in each.words] for each in (self.old, self.new))
+        if ours == theirs:
+            return "same", "both say the same"
+        texts = self.old.source, self.new.source
+        language = language_of("\n".join(texts), None)
+        terms_of = [set(terms(text, language)) for text in texts]
+        if 2 * len(terms_of[0] & terms_of[1]) >= max(1, min(map(len, terms_of))):
+            return "unclear", "it is in a language that is not read"
+        return "apart", "they have little in common"
 
     def _tenses_differ(self) -> bool:
         """Whether a verb is in the past in one and in the present in the other: "lived", "lives"."""

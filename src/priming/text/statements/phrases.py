@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
 from priming.config.values import dataclass
-from priming.text.word_lists import read_lines
+from priming.text.tokens import SPACELESS
+from priming.text.word_lists import GERMAN_NOUNS, PRONOUNS_AND_NUMERALS, is_common, read_lines, read_words
 
 READ = 2_000
 """Characters of a statement that are read."""
@@ -20,6 +21,10 @@ _TOKENS = re.compile(
     r"|[^\w\s'’\"“”`.,;:?!()–—-]"
 )
 """Words with the signs that belong to them, marks, and whatever else is written: no sign is lost."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LEAST, _COMMON, _LATIN = 4, 3, "\u024f"
+"""The fewest words, or letters that are not Latin, by which a language shows; of so many words one is common; the
+last of Latin letters."""
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "−": "-"})
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _UNITS = "second|minute|hour|day|week|month|year"
@@ -86,6 +91,30 @@ class PhraseToken:
     """A word with its numbers as figures."""
 
 
+def is_read(*texts: str) -> bool:
+    """Tell whether texts are in English or German, or too short to tell.
+
+    >>> is_read("Fix the parser"), is_read("Utilise pnpm", "N'utilise pas pnpm")
+    (True, False)
+    """
+    words = [word.lower() for text in texts for word in _LETTERS.findall(text[:READ])]
+    foreign = sum(letter > _LATIN for word in words for letter in word)
+    return max(len(words), foreign) < _LEAST or _COMMON * sum(map(_is_familiar, words)) >= len(words)
+
+
+@lru_cache(maxsize=1 << 13)
+def _is_familiar(word: str) -> bool:
+    return word in _small_words() or is_common(word)
+
+
+@cache
+def _small_words() -> frozenset[str]:
+    words = {word for phrase in _phrases()[0] for word in phrase}
+    return GERMAN_NOUNS.union(
+        words, PRONOUNS_AND_NUMERALS, read_words("stop_words"), read_words("function_words/german")
+    )
+
+
 @cache
 def _phrases() -> tuple[dict[tuple[str, ...], str], dict[str, int]]:
     """What each phrase says, and the length of the longest phrase that begins with a word."""
@@ -114,6 +143,7 @@ def _written_out(text: str) -> str:
 def tokens_of(text: str) -> tuple[PhraseToken, ...]:
     """Split a text into words and marks, the longest phrase of the list first."""
     raw = _TOKENS.findall(_written_out(text[:READ].translate(_APOSTROPHES)))
+    raw = [part for token in raw for part in ([token] if token.isascii() else _characters(token))]
     words = tuple(word.lower() for word in raw)
     table, longest = _phrases()
     result: list[PhraseToken] = []
@@ -143,6 +173,12 @@ def tokens_of(text: str) -> tuple[PhraseToken, ...]:
                 result.append(PhraseToken(token))
         i += size
     return tuple(result)
+
+
+def _characters(token: str) -> Iterator[str]:
+    """The parts of a token: characters of scripts that put no spaces between words, and what is between them."""
+    for run in SPACELESS.split(token):
+        yield from run if SPACELESS.match(run) else [run] * bool(run)
 
 
 def _is_name(raw: Sequence[str], i: int) -> bool:
