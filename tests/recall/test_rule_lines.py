@@ -1,4 +1,4 @@
-"""The lines of rules, beside keys that were made from an earlier text."""
+"""The lines of rules and facts, beside keys that were made from an earlier text."""
 
 from priming import Cue, Memory
 
@@ -46,3 +46,20 @@ def test_a_rule_that_is_left_out_is_named_with_a_warning_if_its_key_is_of_an_ear
         memory.learn("Sign the tags of a release", cue=Cue(task="release", environment="production"))
         (omitted,) = memory.active(Cue(task="release", environment="production")).omitted
         assert (omitted.key, omitted.reason.partition("; ")[2]) == (key, "key from an earlier text")
+
+
+def test_the_key_of_a_fact_is_marked_where_it_says_what_the_text_no_longer_does():
+    with Memory.open("sqlite://") as memory:
+        for old, new, key in [
+            ("Lena lives in Porto", "Lena lives in Bergen", "lena-lives-in-porto"),
+            ("The rent is 900", "The rent is due on Mondays, 900", "the-rent-is-900"),
+            ("Ada runs the bar", "Bo runs the bar", "bar"),
+        ]:
+            memory.remember(old, key=key, kind="fact")
+            assert "earlier text" not in memory.recall(old).text
+            memory.supersede(key, new)
+        assert (
+            "[lena-lives-in-porto] (key from an earlier text)" in memory.recall("Where does Lena live?").text
+        )
+        for cue in ("When is the rent due?", "Who runs the bar?"):
+            assert "earlier text" not in memory.recall(cue).text

@@ -172,7 +172,11 @@ def _text(hit: Hit) -> str:
 
 
 def _notes(hit: Hit) -> Iterator[Span]:
-    """Where a memory comes from if its source may not instruct, and whether it is superseded."""
+    """Whether its key is of an earlier text, what its source may not do, and whether it is superseded."""
+    from priming.recall.formatting import EARLIER_KEY, has_earlier_key
+
+    if has_earlier_key(hit.memory):
+        yield f"  {EARLIER_KEY}", DIM
     if note := source_note(hit.memory.trust):
         yield f"  {note}", WARN
     if hit.superseded_by is not None:
