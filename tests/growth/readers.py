@@ -47,7 +47,7 @@ from priming.text import (
     tokens,
 )
 from priming.text.name_forms import software
-from priming.text.statements import judge, kinds, occasions, reader
+from priming.text.statements import judge, kinds, occasions, phrases, reader
 from priming.transfer import chat, conversations, export, git_log, jsonl, markdown
 from priming.verbs.rows import BY_NAME
 from priming_adapters import server_memory as server_memory
@@ -335,7 +335,9 @@ READERS = (
     _reader("statement", reader.read, *_STATEMENTS, cached=(reader.read,)),
     _reader("prohibition", reader.forbids, *_STATEMENTS, cached=(reader.read,)),
     _reader("event", reader.is_event, *_STATEMENTS, cached=(reader.is_event,)),
-    _reader("statement with its speaker", lambda text: reader.as_told(text, "Ada"), "text.statements.reader"),
+    _reader(
+        "statement with its speaker", lambda text: phrases.as_told(text, "Ada"), "text.statements.phrases"
+    ),
     _reader("sentences", gists.sentences, "text.gists"),
     _reader("passages", passage_ends, "index.document", "text.gists"),
     _reader("list items", gists.list_items, "text.gists"),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from priming.text.statements.judge import differ, judge, subjects
 from priming.text.statements.occasions import occasion
-from priming.text.statements.reader import as_told, forbids, is_event, read
+from priming.text.statements.phrases import as_told
+from priming.text.statements.reader import forbids, is_event, read
 
 KINDS = {"opposite": "changes", "other_value": "changes", "other_slot": "apart"}
 """What the labels of the file say today."""
@@ -429,6 +430,23 @@ def test_numbers_are_read_in_every_language():
     ]:
         assert differ(older, newer), older
     assert judge("房租是1200欧元", "房租是 1200 欧元").kind == "same"
+
+
+def test_who_is_the_holder_of_a_post_is_a_value_of_the_post_and_not_of_the_holder():
+    for older, newer in [
+        ("Lena is the captain of the team", "Omar is the captain of the team"),
+        ("The captain is Lena", "Omar is the captain"),
+        ("Soup is the dish of the day", "Fish is the dish of the day"),
+        ("Tuesday is the deadline", "Friday is the deadline"),
+        ("Lena is the captain", "Lena is the coach"),
+    ]:
+        assert differ(older, newer), newer
+    for older, newer in [
+        ("Lena is the captain of team 2", "Omar is the captain of team 3"),
+        ("Lena is a captain", "Omar is a captain"),
+        ("Rome is the capital of Italy", "Oslo is the capital of Norway"),
+    ]:
+        assert not differ(older, newer), newer
 
 
 def test_what_a_speaker_says_of_herself_is_told_under_her_name():

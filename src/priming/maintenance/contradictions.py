@@ -34,7 +34,7 @@ from priming.storage.rows import LinkRow, RowChange
 from priming.text.names import find
 from priming.text.quotation import conditions_text, quote_text, visible
 from priming.text.statements.judge import Judgement, JudgementKind, judge
-from priming.text.statements.reader import as_told
+from priming.text.statements.phrases import as_told
 from priming.types import MemoryRecord, Operation
 
 _QUESTIONS = 10

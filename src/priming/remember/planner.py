@@ -38,7 +38,7 @@ from priming.storage.protocol import Store, VersionKey
 from priming.storage.questions import ids_of, ids_of_digests, record_named
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, ends_of, record
 from priming.text.name_forms.kinds import FILE, Name
-from priming.text.statements.reader import as_told
+from priming.text.statements.phrases import as_told
 from priming.text.tokens import terms
 
 

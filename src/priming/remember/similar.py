@@ -45,7 +45,8 @@ from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.quotation import quote_text
 from priming.text.quotation import visible as visible_text
 from priming.text.statements.judge import differ, subjects
-from priming.text.statements.reader import as_told, is_event
+from priming.text.statements.phrases import as_told
+from priming.text.statements.reader import is_event
 from priming.text.tokens import bigrams
 from priming.types import MemoryRecord
 

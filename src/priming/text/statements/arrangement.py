@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Literal
 
 from priming.text.quotation import quote_text
 from priming.text.statements.difference import CHOOSING, PLACING, WordPair, alike, positions_of, stems
-from priming.text.statements.reader import PARTICLES, Statement, Word
+from priming.text.statements.phrases import tokens_of
+from priming.text.statements.reader import PARTICLES, Statement, Word, determines
 from priming.text.statements.words import is_past, is_plural
 
 _ORDERED = stems("pass give return yield store sort")
@@ -27,6 +29,23 @@ _OPPOSED = frozenset(
 def _is_free(item: WordPair) -> bool:
     """Whether an item may stand anywhere in its list: several things, by which nothing is sorted."""
     return is_plural(item[0].text) and item[0].lead != "by"
+
+
+def described(statement: Statement, other: Statement) -> Statement:
+    """Return "Lena is the captain" as "the captain is Lena": a value of the post, unless both speak of Lena."""
+    marks = [token.mark for token in tokens_of(statement.source)]
+    at = marks.index("be") if "be" in marks else 0
+    names, others = ({w.stem for w in each.words if w.role == "subject"} for each in (statement, other))
+    if not at or marks[at:][:2] != ["be", "the"] or any(map(determines, marks[:at])) or names == others:
+        return statement
+    after = max(word.phrase for word in statement.words) + 1
+    name, rest = [], []
+    for word in statement.words:
+        if word.role == "subject":
+            name.append(replace(word, role="value", lead="be", phrase=after))
+        else:
+            rest.append(replace(word, role="subject", lead="") if word.role == "value" else word)
+    return replace(statement, words=(*rest, *name))
 
 
 class Arrangement:

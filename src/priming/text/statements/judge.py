@@ -14,7 +14,7 @@ from typing import Literal
 
 from priming.config.values import dataclass
 from priming.text.quotation import quote_text
-from priming.text.statements.arrangement import Arrangement
+from priming.text.statements.arrangement import Arrangement, described
 from priming.text.statements.difference import (
     LIGHT,
     Difference,
@@ -97,6 +97,7 @@ class _Judge:
     """Two statements whose words are paired."""
 
     def __init__(self, old: Statement, new: Statement) -> None:
+        old, new = described(old, new), described(new, old)
         self.old = old = replace(old, words=joined(old.words, new.words))
         self.new = new = replace(new, words=joined(new.words, old.words))
         self.pairs, self.removed, self.added = align(old.words, new.words)

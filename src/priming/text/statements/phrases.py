@@ -91,6 +91,18 @@ class PhraseToken:
     """A word with its numbers as figures."""
 
 
+def as_told(text: str, speaker: str | None) -> str:
+    """Return a text with its speaker named where it says "I" and "my".
+
+    >>> as_told("My port is 80", "Ada")
+    "Ada's port is 80"
+    """
+    if not speaker:
+        return text
+    named = re.sub(r"\b(?:my|My)\b", lambda _: f"{speaker}'s", text)
+    return re.sub(r"\bI\b", lambda _: speaker, named)
+
+
 def is_read(*texts: str) -> bool:
     """Tell whether texts are in English or German, or too short to tell.
 

@@ -136,18 +136,6 @@ def contrast(right: str, wrong: str | None) -> str:
     return f"{right.rstrip(' .!')}; never {wrong}" if short and asks else right
 
 
-def as_told(text: str, speaker: str | None) -> str:
-    """Return a text with its speaker named where it says "I" and "my".
-
-    >>> as_told("My port is 80", "Ada")
-    "Ada's port is 80"
-    """
-    if not speaker:
-        return text
-    named = re.sub(r"\b(?:my|My)\b", lambda _: f"{speaker}'s", text)
-    return re.sub(r"\bI\b", lambda _: speaker, named)
-
-
 @lru_cache(maxsize=_CACHE)
 def is_event(text: str) -> bool:
     """Tell whether a text tells what happened: its verb is in the past.
@@ -170,11 +158,11 @@ def is_event(text: str) -> bool:
 
 def _describes(before: PhraseToken) -> bool:
     """Whether what stands before a participle makes it an adjective: "the rented flat", "in closed rooms"."""
-    return before.mark in LEADS or (_determines(before.mark) and before.text != "I")
+    return before.mark in LEADS or (determines(before.mark) and before.text != "I")
 
 
-def _determines(mark: str | None) -> bool:
-    """Whether a small word stands before what is named: "the", "every", "my"."""
+def determines(mark: str | None) -> bool:
+    """Tell whether a small word stands before what is named: "the", "every", "my"."""
     return mark in ("the", "a", "this", "that", "all") or "person" in str(mark)
 
 
@@ -253,7 +241,7 @@ class _ClauseReader:
         elif before.words and before.words[0].lead and not before.order:
             self.part = before.words[-1].part  # "Before committing, run it"
         self.words: list[Word] = []
-        self.contrast = self.opened = self.prefers = self.passive = False
+        self.contrast = self.opened = self.prefers = self.passive = self.named = False
 
     def read(self) -> _Clause:
         """Read the part, word by word and mark by mark."""
@@ -281,12 +269,13 @@ class _ClauseReader:
                 is_being = mark in ("be", "past")
                 self.role, self.lead = ("value", "be") if is_being else ("verb", self.order)
                 self.phrase += 1
+            self.named = determines(mark)
         return _Clause(_active(self.words) if self.passive else tuple(self.words), self.sign, self.order)
 
     def _has_object(self, after: str) -> bool:
         """Whether what is read after a verb stands beside its object: "roll traffic back", "round up the sum"."""
         stands = self.words and self.role == "object" and self.lead == self.order and not self.contrast
-        return bool(stands and (_determines(after) or self.words[-1].role == "object"))
+        return bool(stands and (determines(after) or self.words[-1].role == "object"))
 
     def _gives_way(self, mark: str) -> bool:
         """Whether a "to" begins what gives way: "prefer tabs to spaces"."""
@@ -295,7 +284,8 @@ class _ClauseReader:
         return gives_way
 
     def _word(self, token: PhraseToken) -> None:
-        if self.role == "value" and self.lead == "be" and _PARTICIPLE.fullmatch(token.text):
+        participle = _PARTICIPLE.fullmatch(token.text) and not self.named
+        if self.role == "value" and self.lead == "be" and participle:
             self.role, self.lead, self.passive = "verb", self.order, True
         if self.role == "subject" and token.text == self.third:
             self.role, self.lead = "verb", self.order
@@ -367,7 +357,7 @@ def _third_person(tokens: Sequence[PhraseToken]) -> str:
         several = i == 0 and before.mark is token.mark is None and is_plural(before.text)
         if several and token.text.islower() and not is_plural(token.text):
             return token.text  # no imperative ends in "s": "errors go to stderr"
-        subject = subject or _determines(before.mark)
+        subject = subject or determines(before.mark)
         named = is_given_name(before.text) and before.text.lower() not in NAMES_LIKE_WORDS
         if before.mark is None and (named or subject) and token.mark is None and token.text.islower():
             if _ends_as_verb(token.text):
