@@ -45,6 +45,7 @@ def test_the_order_of_steps_and_of_what_is_handed_over_and_the_way_something_goe
     ("first", "second"),
     [
         ("Keep tickets open", "Open tickets"),
+        ("Pour two teas with milk", "Pour tea with two milks"),
         ("Users report bugs", "Report user bugs"),
         ("Group by teams and months", "Group by months and teams"),
         ("Load teams and rooms in this order", "Load rooms and teams in this order"),

@@ -72,6 +72,7 @@ def test_rules_about_other_things_say_nothing_of_each_other():
         ("Meet at nine in the morning", "Meet at 9 am"),
         ("Never leave bikes in the hall", "Bikes must not be left in the hall"),
         ("Keep two spare keys", "Keep only two spare keys"),
+        ("Use two stitches for hems", "Hem with two stitches"),
     ],
 )
 def test_what_is_explained_by_form_order_or_unit_is_the_same(first, second):

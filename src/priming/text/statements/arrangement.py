@@ -78,8 +78,18 @@ class Arrangement:
             return at < self.agents
         if "" in leads and leads & {"before", "after"}:  # "before you dry it, wash it"
             return all({"it", "person-them"} & each.marks for each in self.statements)
+        if a.number and leads == {"", "with"}:  # "use two spaces", "indent with two spaces"
+            return self._counted(a, b)
         one_use = leads == {"as", "for"} and self.verbs & CHOOSING
         return bool(one_use or (leads == {"to", "on"} and self.verbs & PLACING)) or alike(a, b)
+
+    def _counted(self, a: Word, b: Word) -> bool:
+        """Whether two numbers count one thing: what stands behind them in their phrases."""
+        behind = [
+            statement.words[places[id(word)] + 1 :][:1]
+            for statement, places, word in zip(self.statements, self.places, (a, b), strict=True)
+        ]
+        return any([[x], [y]] == [[*each] for each in behind] and x.phrase == a.phrase for x, y in self.pairs)
 
     def exchanged(self) -> str | None:
         """Say what is exchanged, if it is: prepositions, or what belongs to what."""
