@@ -10,8 +10,7 @@ from typing import Literal
 
 from priming.text.quotation import quote_text
 from priming.text.statements.difference import CHOOSING, PLACING, WordPair, alike, positions_of, stems
-from priming.text.statements.phrases import tokens_of
-from priming.text.statements.reader import PARTICLES, Statement, Word, determines
+from priming.text.statements.reader import PARTICLES, Statement, Word
 from priming.text.statements.words import is_past, is_plural
 
 _ORDERED = stems("pass give return yield store sort")
@@ -33,10 +32,10 @@ def _is_free(item: WordPair) -> bool:
 
 def described(statement: Statement, other: Statement) -> Statement:
     """Return "Lena is the captain" as "the captain is Lena": a value of the post, unless both speak of Lena."""
-    marks = [token.mark for token in tokens_of(statement.source)]
-    at = marks.index("be") if "be" in marks else 0
+    if "holder" not in statement.marks:
+        return statement
     names, others = ({w.stem for w in each.words if w.role == "subject"} for each in (statement, other))
-    if not at or marks[at:][:2] != ["be", "the"] or any(map(determines, marks[:at])) or names == others:
+    if names == others:
         return statement
     after = max(word.phrase for word in statement.words) + 1
     name, rest = [], []

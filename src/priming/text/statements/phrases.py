@@ -109,12 +109,18 @@ def is_read(*texts: str) -> bool:
     >>> is_read("Fix the parser"), is_read("Utilise pnpm", "N'utilise pas pnpm")
     (True, False)
     """
-    words = [word.lower() for text in texts for word in _LETTERS.findall(text[:READ])]
-    foreign = sum(letter > _LATIN for word in words for letter in word)
-    return max(len(words), foreign) < _LEAST or _COMMON * sum(map(_is_familiar, words)) >= len(words)
+    words, familiar, foreign = map(sum, zip(*map(_letters_and_words, texts), strict=True))
+    return max(words, foreign) < _LEAST or _COMMON * familiar >= words
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=1 << 12)
+def _letters_and_words(text: str) -> tuple[int, int, int]:
+    """The number of words, of familiar ones, and of letters that are not Latin."""
+    words = [word.lower() for word in _LETTERS.findall(text[:READ])]
+    foreign = 0 if text.isascii() else sum(letter > _LATIN for word in words for letter in word)
+    return len(words), sum(map(_is_familiar, words)), foreign
+
+
 def _is_familiar(word: str) -> bool:
     return word in _small_words() or is_common(word)
 

@@ -20,11 +20,8 @@ from priming.text.word_lists import NAMES_LIKE_WORDS, is_given_name
 
 _CACHE = 4_096
 """Statements that are kept: a new one is compared with all of them."""
-
 _WRONG_WORDS = 12
 """Most words of what was wrong that are compared."""
-
-
 _JOINTS = frozenset(("and", "or", "but", "then", "comma"))
 _AUXILIARY = frozenset(("be", "past", "maybe", "do", "must", "may", "now", "all"))
 _DENIALS = frozenset(("not", "deny", "free", "banned"))
@@ -70,7 +67,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The words of a text, and the marks of its small words: "only", "now", "all", "may", "and", "or", persons."""
+    """The words of a text, and the marks of its small words: "only", "now", "all", "may", "and", "or", persons.
+
+    "holder" marks that a name is said to be what a description names: "Lena is the captain".
+    """
 
     source: str
     words: tuple[Word, ...]
@@ -109,6 +109,8 @@ def read(text: str) -> Statement:
             if _denied(tokens, joined=number > 0)[0] < 0 and any(each.mark == "without" for each in tokens):
                 marks.add("without")
             marks |= {str(each.mark) for each in tokens if each.mark in _MARKS or "person" in str(each.mark)}
+            if _names_holder(tokens):
+                marks.add("holder")
             joined = number > 0 and joint in ("and", "or", "comma")
             banned = not clause.words and any(
                 each.mark == "banned" for _, of in parts[:number] for each in of
@@ -338,6 +340,13 @@ def _with_figures(tokens: Sequence[PhraseToken]) -> Iterator[tuple[int, PhraseTo
         run = []
         yield i, token
     yield from ((len(tokens) - 1, PhraseToken(written, form=form)) for form, written in figures(run))
+
+
+def _names_holder(tokens: Sequence[PhraseToken]) -> bool:
+    """Whether a name is said to be what a description names: "Lena is the captain"."""
+    marks = [token.mark for token in tokens]
+    at = marks.index("be") if "be" in marks else 0
+    return at > 0 and marks[at:][1:2] == ["the"] and not any(map(determines, marks[:at]))
 
 
 def _third_person(tokens: Sequence[PhraseToken]) -> str:
