@@ -81,6 +81,7 @@ def test_words_of_another_script_are_stemmed_by_the_language_that_it_is_used_for
 
 def test_an_elided_article_is_apart_from_its_noun():
     assert "homme" in spelled("l'homme qui est dans la maison", "french").values()
+    assert terms("qu'il ouvre l'atelier d'Anne", "french") == terms("ouvre atelier Anne", "french")
     assert terms("dell'acqua", "italian")[-1] == terms("acqua", "italian")[0]
 
 

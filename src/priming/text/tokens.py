@@ -94,6 +94,8 @@ _LETTERS = {
 }
 """Letters with marks that a language uses; beside a function word of it they count as another."""
 _ELIDING = ("french", "italian", "catalan")
+_ELIDED = re.compile(r"(?<!\w)[^\W\d_]{1,2}'(?=[^\W\d_])")
+"""A small word that has lost its vowel: "l'imprimante", "qu'il"."""
 _LANGUAGE_WORDS = 200
 """Words of a text that are read for its language."""
 _LEAST_SHARE = 0.15
@@ -298,7 +300,7 @@ def _tokens(text: str, language: str) -> list[str]:
     text = _APART.sub(lambda m: f"{m[0]} {''.join(filter(str.isdigit, m[1]))}{m['rest'] or ''}", text)
     plain = folded(text) if language == "english" else lowered(text, language)
     if language in _ELIDING:
-        plain = plain.replace("'", " ")
+        plain = _ELIDED.sub(" ", plain).replace("'", " ")
     if plain.isascii():
         return _TOKEN.findall(plain)
     tokens: list[str] = []
