@@ -101,7 +101,7 @@ def keep(store: HookStore, session: SessionState) -> None:
         "tags": ["session"],
         "session": session.name,
     }
-    new |= {"source": "capture", "trust": "agent", "occurred_at": began}
+    new |= {"source": context.CAPTURE, "trust": "agent", "occurred_at": began}
     with suppress(NotFound, StoreError):
         try:
             if session.captured:

@@ -1,7 +1,8 @@
 """The current context, derived from what an agent does: file, language, task, environment, project, topic.
 
 A memory is shown if it shares two words with the prompt, or one that is a name: the best of a bad set looks
-good. Hooks store no failures and their fixes: which command fixed which failure is a guess.
+good. The best for a question may share one: what a question is about is often said in a single word. Hooks store no
+failures and their fixes: which command fixed which failure is a guess.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from priming.config import private_files
 from priming.config.values import dataclass
 from priming.text.languages import MANIFESTS, PROGRAMS, language_of
 from priming.text.quotation import bracketed, read_line
-from priming.text.tokens import STOP_WORDS
+from priming.text.tokens import STOP_WORDS, is_function_word
+from priming.text.tokens import language_of as tongue_of
 from priming_agents.limits import HOOK
 
+CAPTURE = "capture"
+"""The source of what is stored about sessions."""
 _SCRIPT_TASKS = ("test", "build", "deploy", "release", "migrate", "lint", "format", "install", "publish")
 """Tasks that a script or a target names itself: ``make deploy``, ``./release.sh``."""
 _READERS = ("git", "cat", "ls", "grep", "rg", "find", "echo", "cd", "less", "head", "tail", "sed")
@@ -264,10 +268,12 @@ def is_on_topic(text: str, memory: Mapping[str, Any], min_words: int) -> bool:
     )
 
 
-def packed(recall: Mapping[str, Any], text: str, min_words: int, tokens: int) -> tuple[str, list[Candidate]]:
+def packed(
+    recall: Mapping[str, Any], text: str, min_words: int, of_best: int, tokens: int
+) -> tuple[str, list[Candidate]]:
     """The hits of a recall that are on the topic of a text, packed into the tokens: a header, and a line for each.
 
-    Those that would be a bare key are left out.
+    The best needs ``of_best`` words. Those that would be a bare key are left out.
     """
     from priming.core.pack import pack
     from priming.recall.formatting import HEADER, packables
@@ -276,8 +282,8 @@ def packed(recall: Mapping[str, Any], text: str, min_words: int, tokens: int) ->
 
     memories = {
         hit["memory"]["key"]: hit["memory"]
-        for hit in recall["hits"]
-        if is_on_topic(text, _best_passage(hit), min_words)
+        for place, hit in enumerate(recall["hits"])
+        if is_on_topic(text, _best_passage(hit), min_words if place else of_best)
     }
     hits = [hit for hit in decode(tuple[Hit, ...], recall["hits"]) if hit.memory.key in memories]
     entries = pack(packables(hits, tokens), tokens, header=HEADER, footer="\n").entries
@@ -289,10 +295,18 @@ def packed(recall: Mapping[str, Any], text: str, min_words: int, tokens: int) ->
 
 
 def _best_passage(hit: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The memory of a hit, of a long text only the sentences that answer best: in the whole any two words occur."""
+    """The memory of a hit, of a long text only the sentences that answer best: in the whole any two words occur.
+
+    The heading of a stored session says no more than its day: every one of them is a session.
+    """
     memory, best = hit["memory"], hit["passages"][:_BEST]
     content = " ".join(memory["content"][start:end] for start, end in best) or memory["content"]
-    return {**memory, "content": content}
+    heading = memory["heading"] or ""
+    return {
+        **memory,
+        "content": content,
+        "heading": heading.rpartition(" ")[2] if memory["source"] == CAPTURE else heading,
+    }
 
 
 def is_about(task: str, file: Mapping[str, Any], min_words: int) -> bool:
@@ -313,14 +327,19 @@ def stems(text: str) -> set[str]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text without stop words; of scripts without spaces, the pairs of characters.
+    """The words of a text without function words; of scripts without spaces, the pairs of characters.
 
-    >>> words("Why is core/dates.py slow?"), words("東京都")
-    (['core/dates.py', 'slow'], ['東京', '京都'])
+    >>> words("Why is core/dates.py slow?"), words("Warum ist der Dienst langsam?"), words("東京都")
+    (['core/dates.py', 'slow'], ['Dienst', 'langsam'], ['東京', '京都'])
     """
-    spaced = _WORD.findall(_CJK.sub(" ", text))
+    language = tongue_of(text) or "english"
+    spaced = (word for word in _WORD.findall(_CJK.sub(" ", text)) if len(word) > 1)
     pairs = [run[i : i + 2] for run in _CJK.findall(text) for i in range(len(run) - 1)]
-    return [word for word in spaced if word.lower() not in STOP_WORDS and len(word) > 1] + pairs
+    return [word for word in spaced if not _says_nothing(word, language)] + pairs
+
+
+def _says_nothing(word: str, language: str) -> bool:
+    return word.lower() in STOP_WORDS or is_function_word(word, language)
 
 
 def stem(word: str) -> str:

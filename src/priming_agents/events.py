@@ -64,7 +64,7 @@ def _open(call: HookCall) -> None:
     topic = f"{call.project.name} {context.branch_of(call.project)}".strip()
     since = datetime.now(UTC) - timedelta(days=HOOK.recent_days)
     filters = {"importance": {"gte": HOOK.important}, "recorded_at": {"gte": since.isoformat()}}
-    recalls = _recalls(call, topic, filters, HOOK.first, min_words=1)
+    recalls = _recalls(call, topic, filters, HOOK.first, min_words=1, of_best=1)
     _inject_rules(call, call.cue(language=context.languages_of(call.project)), beside=recalls)
     if call.captures:
         capture.tell_last(call)
@@ -99,7 +99,8 @@ def _prompt(call: HookCall) -> None:
     if context.words(text):
         language = language_of(session.file) if session.file and session.is_new_file else None
         cue = call.cue(language=language or context.languages_of(call.project))
-        recalls = _recalls(call, text, {}, HOOK.limit, min_words=HOOK.shared)
+        of_best = 1 if reading.inquires else HOOK.shared
+        recalls = _recalls(call, text, {}, HOOK.limit, min_words=HOOK.shared, of_best=of_best)
         _inject_rules(call, {**cue, "text": text}, beside=recalls)
         _remind(call, reminder)
         _inject_memories(call, recalls)
@@ -219,7 +220,7 @@ def _is_preference(rule: Candidate) -> bool:
 
 
 def _recalls(
-    call: HookCall, text: str, filters: Mapping[str, Any], limit: int, *, min_words: int
+    call: HookCall, text: str, filters: Mapping[str, Any], limit: int, *, min_words: int, of_best: int
 ) -> list[Packing]:
     """What each store recalls for a text that shares words with it, without what was shown and is not due again."""
     hidden = [memory_id for memory_id in call.session.shown if not call.session.is_due(memory_id)]
@@ -233,7 +234,7 @@ def _recalls(
         **({"filters": filters} if filters else {}),
     }
     recalls = [_call(store, "recall", request) for store in call.stores] if text else []
-    return [partial(context.packed, recall, text, min_words) for recall in recalls if recall]
+    return [partial(context.packed, recall, text, min_words, of_best) for recall in recalls if recall]
 
 
 def _inject_memories(call: HookCall, recalls: Sequence[Packing]) -> None:

@@ -35,12 +35,14 @@ class PromptReading:
     """What a prompt asks for in the long run.
 
     ``correction`` is learned as it stands; ``asks``: whether more of it may be a rule; ``objects``: whether it finds
-    fault; ``withdrawals`` are sentences that withdraw a rule, ``statements`` those that may contradict one.
+    fault; ``inquires``: whether it asks for an answer; ``withdrawals`` are sentences that withdraw a rule,
+    ``statements`` those that may contradict one.
     """
 
     correction: Correction | None = None
     asks: bool = False
     objects: bool = False
+    inquires: bool = False
     withdrawals: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()
 
@@ -62,13 +64,14 @@ def read_prompt(text: str) -> PromptReading:
     sentences = list(_sentences(text[: HOOK.read]))
     inquires = any(_is_question(plain) or _has("task", plain) for _, plain in sentences)
     is_short = len(_WORD.findall(text)) <= HOOK.teaching and len(text) <= HOOK.read
-    asks, objects, objected, correction = False, False, False, None
+    asks, objects, objected, answers, correction = False, False, False, False, None
     withdrawals, statements = [], []
     for own, plain in sentences:
         begin = _start(plain)
         if _REQUEST.search(plain[:begin]):
             own, plain = own.rstrip("?"), plain.rstrip("?")
         body = plain[begin:]
+        answers = answers or _is_question(body)
         finds_fault = _has("objection", plain[:begin]) or _has("fault", plain) or _has("reproach", body)
         may_last = _has("fault", plain) or _may_last(body, objected or finds_fault, inquires)
         names_rule = _has("rule", plain) and not (may_last or _is_question(plain))
@@ -80,7 +83,7 @@ def read_prompt(text: str) -> PromptReading:
         asks = asks or (may_last and (rule is None or correction is not None))
         correction = correction or rule
         objects, objected = objects or finds_fault, finds_fault
-    return PromptReading(correction, asks, objects, tuple(withdrawals), tuple(statements))
+    return PromptReading(correction, asks, objects, answers, tuple(withdrawals), tuple(statements))
 
 
 def is_understood(text: str) -> bool:

@@ -123,12 +123,27 @@ def test_the_next_session_is_told_the_last_in_three_lines_once(captured):
     assert "session-" not in captured.text("session-start", source="resume")
 
 
-def test_a_question_about_last_time_finds_the_session(captured):
-    work(captured, commit=True)
-    captured.hook("session-end", reason="exit")
-    with captured.memory() as memory:
-        first = memory.recall("what did we do about the parser last time?").hits[0]
-    assert first.memory.session == "s1"
+@pytest.mark.parametrize(
+    ("prompt", "is_told"),
+    [
+        ("what did we do about the parser last time?", True),
+        ("Was haben wir letztes Mal am parser gemacht?", True),
+        ("what did we do in the session before?", False),
+        ("Was ist der Grund für die lange Ladezeit?", False),
+        ("write a parser for dates", False),
+    ],
+)
+def test_a_question_is_answered_by_the_session_that_shares_the_one_word_it_is_about(
+    captured, prompt, is_told
+):
+    work(captured, prompt="Mend the parser, which fails on line ends.")
+    for name, task in (("s2", "Schreib die Seite für die Preise"), ("s3", "Speed up the nightly report")):
+        captured.session = name
+        work(captured, prompt=task, answer="Done.")
+    captured.session = "s4"
+    captured.hook("session-start", source="startup")
+    memories = captured.text("prompt", prompt=prompt).partition("Files that")[0]
+    assert ("which fails on line ends" in memories, "Asked" in memories) == (is_told, is_told)
 
 
 def test_a_session_that_its_user_forgot_stays_forgotten(captured):
