@@ -74,13 +74,14 @@ def read_prompt(text: str) -> PromptReading:
         answers = answers or _is_question(body)
         finds_fault = _has("objection", plain[:begin]) or _has("fault", plain) or _has("reproach", body)
         may_last = _has("fault", plain) or _may_last(body, objected or finds_fault, inquires)
+        rule = _rule(own[begin:], objected or finds_fault) if may_last and is_short else None
         names_rule = _has("rule", plain) and not (may_last or _is_question(plain))
-        if names_rule or _has("withdrawal", plain) or _has("expired", plain):
+        is_learned = rule is not None and correction is None  # then the judge sees what it takes the place of
+        if names_rule or _has("withdrawal", plain) or (_has("expired", plain) and not is_learned):
             withdrawals.append(own)
         elif not (_is_question(plain) or _has("reported", plain) or _has("unreal", plain)):
             statements.append(own[begin:])
-        rule = _rule(own[begin:], objected or finds_fault) if may_last and is_short else None
-        asks = asks or (may_last and (rule is None or correction is not None))
+        asks = asks or (may_last and not is_learned)
         correction = correction or rule
         objects, objected = objects or finds_fault, finds_fault
     return PromptReading(correction, asks, objects, answers, tuple(withdrawals), tuple(statements))
@@ -214,6 +215,13 @@ def _is_instruction(head: str, clause: str, objected: bool, weighs: bool) -> boo
     """Whether a clause in the imperative asks for, or forbids, what is done every time."""
     if _begins("banned", head):
         return True
+    own_verb, _, rest = head.partition(" ")
+    rest = rest[_start(rest) :]
+    thing = rest.partition(" ")[2]
+    if (
+        thing and _begins("verb", own_verb) and _begins("banned", rest)
+    ):  # "use no globals", "nimm bitte kein Docker"
+        return not _begins("definite", thing)
     negative = _class("negative").match(head)
     verb = negative or re.match(r"(?:always|immer|stets)\b", head, re.IGNORECASE)
     act = clause[verb.end() :].strip() if verb else head

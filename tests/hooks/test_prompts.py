@@ -54,6 +54,9 @@ before every release bump the docs
 form now on run the formatter before you show a diff
 Merk dir, dass ich freitags nicht arbeite
 hands off the terraform state
+Verwende keine einfachen Anführungszeichen mehr
+Nimm bitte kein Docker
+use no global variables
 hör auf die Kommentare zu löschen
 """,
     "a preference": """
@@ -251,6 +254,8 @@ def test_who_speaks_of_a_rule_as_a_rule_is_asked_about_it_and_confirms_nothing(t
     assert ["Indent with tabs"] in nearest
 
 
-@pytest.mark.parametrize("text", ["New rule: use tabs", "Which rules are there on tabs?"])
-def test_a_new_rule_and_a_question_about_rules_withdraw_nothing(text):
+@pytest.mark.parametrize(
+    "text", ["New rule: use tabs", "Which rules are there on tabs?", "Don't use tabs in tests any more"]
+)
+def test_a_rule_that_is_learned_whole_and_a_question_about_rules_withdraw_nothing(text):
     assert read_prompt(text).withdrawals == ()
