@@ -255,6 +255,26 @@ def test_an_import_is_undone_as_a_whole_and_nothing_else_with_it(tmp_path, memor
     assert len(memory.list(kinds=["fact"])) == 30
 
 
+def test_an_import_that_left_something_open_is_undone_as_a_whole_too(tmp_path, memory):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("gone", "open", "moved"):
+        (notes / f"{name}.md").write_text(f"# {name}\nNote {name}.\n", "utf-8")
+    run(memory, "markdown", notes)
+    before = memory.list(status=None)
+    (notes / "gone.md").unlink()
+    (notes / "moved.md").rename(notes / "here.md")
+    (notes / "latin.md").write_bytes("# b\nétat\n".encode("latin-1"))
+    report = run(memory, "markdown", notes)
+    assert (report.renamed, report.gone, report.refused) == (1, 1, 1)
+    assert memory.undo("last").message.startswith("undid an import")
+    assert memory.list(status=None) == before
+    assert run(memory, "markdown", notes).renamed == 1
+    written = len(memory.log())
+    assert run(memory, "markdown", notes).gone == 1
+    assert len(memory.log()) == written
+
+
 def test_two_folders_of_one_name_do_not_take_turns(tmp_path, memory):
     for place in ("home", "work"):
         (tmp_path / place / "notes").mkdir(parents=True)
@@ -375,13 +395,17 @@ def test_a_second_run_tells_how_many_items_there_are_of_thousands(tmp_path, memo
     assert memory.log(limit=1)[0].message.startswith("1,000 items since operation 0")
 
 
-def test_what_cannot_be_read_for_now_is_not_gone(tmp_path, memory):
-    for name in ("a", "b"):
+def test_what_cannot_be_read_for_now_is_not_gone_and_hides_nothing_else(tmp_path, memory):
+    for name in ("a", "b", "c"):
         (tmp_path / f"{name}.md").write_text(f"# {name}\nNote {name}.\n", "utf-8")
     run(memory, "markdown", tmp_path)
     (tmp_path / "b.md").write_bytes("# b\nétat\n".encode("latin-1"))
     report = run(memory, "markdown", tmp_path, prune=True)
     assert (report.refused, report.gone, report.retired) == (1, 0, 0)
-    assert {item.content for item in memory.list(kinds=["fact"])} == {"Note a.", "Note b."}
+    assert {item.content for item in memory.list(kinds=["fact"])} == {"Note a.", "Note b.", "Note c."}
+    (tmp_path / "a.md").unlink()
+    report = run(memory, "markdown", tmp_path, prune=True)
+    assert (report.refused, report.gone, report.retired) == (1, 1, 1)
+    assert {item.content for item in memory.list(kinds=["fact"])} == {"Note b.", "Note c."}
     (tmp_path / "b.md").unlink()
     assert run(memory, "markdown", tmp_path, prune=True).retired == 1

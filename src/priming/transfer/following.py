@@ -37,6 +37,7 @@ from priming.transfer.reading import skipping
 from priming.types import MemoryRecord, Progress
 
 _REASONS = 100
+_HELD = ("stored", "duplicate", "echo", "changed", "renamed")
 _TAKING_BACK = ("undo", "rollback", "restore-backup")
 _ORDER = ("next", "next-but-one", "part-of")
 """The links by which a memory stands in its session."""
@@ -55,8 +56,8 @@ class Following:
     own_keys: bool = False
     everything: bool = False
     """Whether nothing that the namespace has of the place is gone."""
-    is_read_whole: bool = True
-    """Whether nothing was skipped that may hide a memory: what could not be read is not known to be gone."""
+    hidden: set[str | None] = field(default_factory=set)
+    """The sources of what was skipped and may be a memory, None where it may be any: not known to be gone."""
     done: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     skipped: list[str] = field(default_factory=list)
@@ -101,19 +102,18 @@ class Following:
             if digest is not None and not self.everything:
                 self._settle_gone(prune=prune)
             self._make_ties()
-            is_whole = not self.counts["refused"] and self.counts["gone"] == self.counts["retired"]
-            if state_of_path is not None and is_whole:
-                total = sum(
-                    self.counts[name] for name in ("stored", "duplicate", "echo", "changed", "renamed")
-                )
-                message = f"{count_text(total, 'item')} since operation {start}, state {state_of_path}"
+            is_open = self.counts["refused"] or self.counts["gone"] > self.counts["retired"]
+            has_written = self.memory.store.head(self.memory.namespace) > start
+            if state_of_path is not None and (has_written or not is_open):
+                total = count_text(sum(self.counts[name] for name in _HELD), "item")
+                message = f"{total} since operation {start}, state {'open' if is_open else state_of_path}"
                 with self.memory.writing() as now:
                     self.memory.write(FOLLOW, now, [], reason=self._reason, message=message)
 
     @property
     def _reason(self) -> str:
         place = hashlib.blake2b(str(self.place).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-        return f"{self.place.name} is in step, as {self.name} {place}"
+        return f"{self.place.name} was followed, as {self.name} {place}"
 
     def _in_step(self, state_of_path: str) -> int:
         """The number of items of the path, if nothing changed there since it was followed, nor was taken back."""
@@ -175,7 +175,7 @@ class Following:
                         continue
                     yield item
                 case Skipped():
-                    self.is_read_whole &= not item.hides
+                    self.hidden |= {item.source} if item.hides else set()
                     self.counts["refused"] += 1
                     self._note(str(item.error))
                 case Present():
@@ -291,7 +291,7 @@ class Following:
             self.counts[became] += 1
             self.counts["stored"] -= 1
             self._tell(f"{became}: {old.key} → {new.key}")
-        for record in gone.values() if self.is_read_whole else ():
+        for record in (each for each in gone.values() if self.hidden.isdisjoint((None, each.source))):
             self.counts["gone"] += 1
             if prune:
                 deprecate(self.memory, record.key, reason=f"it is gone from {self.place.name}")

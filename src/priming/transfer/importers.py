@@ -79,11 +79,13 @@ class Present:
 class Skipped:
     """An item that cannot be read: where it stands, the rule that it breaks, and the remedy.
 
-    ``hides`` says whether it may be a memory that the namespace has: then nothing of the source is known to be gone.
+    ``hides`` says whether it may be a memory that the namespace has: then nothing of its ``source``, or where that is
+    not known of the whole path, is known to be gone.
     """
 
     error: ParamError
     hides: bool = True
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def read(path: Path) -> Iterator[Item]:
     root, empty = path if path.is_dir() else path.parent, True
     for file in files(path, ENDINGS) if path.is_dir() else (path,):
         note = _note(root, file, notes)
-        for item in skipping(note) if path.is_dir() else note:
+        for item in skipping(note, _source(file)) if path.is_dir() else note:
             empty = False
             yield item
     if empty:
@@ -139,7 +139,7 @@ def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
         "tags": list(dict.fromkeys([*_names(front.pop("tags", ())), *aliases])),
         "occurred_at": written_at(front, path),
         "metadata": {**front, "file": name},
-        "source": label(f"markdown:{path.absolute()}"),
+        "source": _source(path),
         "trust": "tool",
     }
     notes.aliases |= {alias.casefold(): name for alias in aliases}
@@ -156,6 +156,10 @@ def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
             notes.references += [
                 Reference(key, name, to if wiki else unquote(to), wiki) for to, wiki in links(text)
             ]
+
+
+def _source(path: Path) -> str:
+    return label(f"markdown:{path.absolute()}")
 
 
 def _names(value: str | Iterable[str]) -> list[str]:

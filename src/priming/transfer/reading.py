@@ -55,12 +55,12 @@ def json_lines(path: Path, most: int = STORE.line_bytes) -> Iterator[tuple[str, 
             yield where, Skipped(error)
 
 
-def skipping(items: Iterable[T]) -> Iterator[T | Skipped]:
-    """Yield items, and in place of the first that cannot be read, and of those after it, that it is skipped."""
+def skipping(items: Iterable[T], source: str | None = None) -> Iterator[T | Skipped]:
+    """Yield items of a source, and for the first that cannot be read, and those after it, that it is skipped."""
     try:
         yield from items
     except ParamError as error:
-        yield Skipped(error)
+        yield Skipped(error, source=source)
 
 
 def _raw_lines(path: Path, most: int) -> Iterator[tuple[int, bytes]]:
