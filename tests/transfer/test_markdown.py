@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from unicodedata import normalize
 
 import pytest
 from tests.transfer.conftest import strictly
@@ -210,6 +211,14 @@ def test_a_link_to_a_heading_without_text_leads_to_what_follows_it(notes):
 def test_an_encoded_link_is_understood(notes):
     root = notes({"a b.md": "text", "c.md": "[there](a%20b.md) and [from the top](/a%20b.md)"})
     assert ties(root) == [("md:notes/c.md", "md:notes/a b.md")]
+
+
+@pytest.mark.parametrize("link", ["[[Über#Ziele]]", "[there](Über.md#ziele)"])
+def test_a_link_leads_to_a_note_whose_name_is_written_in_the_other_normal_form(notes, link):
+    root = notes(
+        {normalize("NFD", "Über.md"): "# Ziele\nAcht.", "b.md": link, "c.md": normalize("NFD", link)}
+    )
+    assert set(ties(root)) == {(f"md:notes/{name}.md", "md:notes/Über.md#ziele") for name in "bc"}
 
 
 def test_imported_notes_are_linked_and_follow_each_other(notes, memory):

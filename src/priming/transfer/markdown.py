@@ -130,7 +130,7 @@ def read(path: Path) -> Iterator[Item]:
 
 
 def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
-    name = name_below(root, path)
+    name = normalized("NFC", name_below(root, path))
     front, sections = document(read_text(path))
     aliases = [name for field in ("aliases", "alias") for name in _names(front.get(field, ()))]
     common = {
@@ -154,7 +154,8 @@ def _note(root: Path, path: Path, notes: Notes) -> Iterator[Item]:
             notes.add(name, key, slugs)
             slugs = []
             notes.references += [
-                Reference(key, name, to if wiki else unquote(to), wiki) for to, wiki in links(text)
+                Reference(key, name, normalized("NFC", to if wiki else unquote(to)), wiki)
+                for to, wiki in links(text)
             ]
 
 
