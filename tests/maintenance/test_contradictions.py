@@ -387,3 +387,16 @@ def test_a_text_that_holds_later_contradicts_when_it_does(memory, clock):
     assert memory.review() == []
     clock.at += timedelta(days=2)
     assert [entry.newer.content for entry in memory.review()] == ["Ada lives in Bergen."]
+
+
+def test_of_two_that_contradict_the_one_that_began_to_hold_last_is_the_later(memory, clock):
+    memory.remember("The staging port is 8081.", kind="fact", key="planned")
+    memory.supersede("planned", "The staging port is 8443.", valid_from=clock.at + timedelta(days=9))
+    clock.at += timedelta(days=1)
+    memory.remember("The staging port is 8100.", kind="fact", key="told")
+    assert [hit.memory.key for hit in memory.recall("staging port")] == ["told", "planned"]
+    clock.at += timedelta(days=9)
+    assert memory.recall("staging port")[0].content == "The staging port is 8443."
+    (pair,) = memory.review()
+    assert (pair.older.key, pair.newer.key) == ("told", "planned")
+    assert pair.newer.told_at == clock.at - timedelta(days=1)

@@ -265,9 +265,13 @@ def times_of(record: MemoryRecord) -> tuple[datetime | None, datetime | None]:
 
     It was told at the time that came with it, else when it was stored: not so what has a source, such as a folder or
     a pack, of which all was stored at the time of an import. It happened then too, unless its text tells one other
-    day from there, as "yesterday" does; a long text tells of more than one.
+    day from there, as "yesterday" does; a long text tells of more than one. What is stored ahead happens when it
+    begins to hold.
     """
     told_at = record.occurred_at or (record.recorded_at if record.source is None else None)
+    since = record.valid_from
+    if since is not None and record.recorded_at is not None and since > record.recorded_at:
+        return since, told_at
     if told_at is None or is_long(record.content):
         return told_at, told_at
     return day_told(record.content, told_at) or told_at, told_at

@@ -210,8 +210,8 @@ def _rules(pair: Disagreement) -> Contradiction:
 
 
 def _oldest_first(pair: list[MemoryRecord]) -> list[MemoryRecord]:
-    """A pair in the order in which it was recorded; of two recorded at once, the first stays first."""
-    return sorted(pair, key=lambda record: record.recorded_at or datetime.min.replace(tzinfo=UTC))
+    """A pair in the order in which it was recorded, or began to hold later; of equals, the first stays first."""
+    return sorted(pair, key=lambda record: _since(record) or datetime.min.replace(tzinfo=UTC))
 
 
 def _change(memory: Namespace, older: MemoryRecord, newer: MemoryRecord, now: datetime) -> Judgement | None:
@@ -255,7 +255,11 @@ def _commands(older: MemoryRecord, newer: MemoryRecord) -> tuple[str, ...]:
 
 
 def _stated_at(record: MemoryRecord) -> datetime | None:
-    return record.occurred_at or record.recorded_at
+    return record.occurred_at or _since(record)
+
+
+def _since(record: MemoryRecord) -> datetime | None:
+    return max(filter(None, (record.recorded_at, record.valid_from)), default=None)
 
 
 PACKAGE, PHASE = "priming.maintenance", "change"
