@@ -23,6 +23,10 @@ LONG = (
         ("Read app.toml first. Then main.rs!", ["Read app.toml first.", "Then main.rs!"]),
         ("keep it dry. never paste", ["keep it dry.", "never paste"]),
         ("It is room 5. Knock.", ["It is room 5.", "Knock."]),
+        (
+            "Sie ist bis 20. März in Raum 5. Dort ist es kalt.",
+            ["Sie ist bis 20. März in Raum 5.", "Dort ist es kalt."],
+        ),
         ("Run `a. b. c` twice. Stop.", ["Run `a. b. c` twice.", "Stop."]),
         ("Do:\n```\nmake. it\n\nrun\n```\nStop", ["Do:", "``` make. it run ```", "Stop"]),
         ("- Log it.\n- Tell us", ["Log it.", "Tell us"]),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from priming.config.values import dataclass
 from priming.text.statements.reader import forbids
+from priming.text.tokens import is_function_word, language_of
 from priming.text.word_lists import read_words
 
 GIST_LETTERS = 120
@@ -286,8 +287,15 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
         return False  # "Rotate the key: 1. Open the vault."
     if word.isdigit():
         # "1. Stop the server" is one sentence; "We are in room 5. It is cold." are two.
-        return _SOLID.search(text, start, before) is not None and _next_is_capital(text, match.end())
+        is_capital = _next_is_capital(text, match.end())
+        return is_capital and _SOLID.search(text, start, before) is not None and not _is_ordinal(text, match)
     return True
+
+
+def _is_ordinal(text: str, match: re.Match[str]) -> bool:
+    """Whether a number counts the noun after it, as in "der 20. März": German has capitals within sentences, too."""
+    following = text[match.end() : match.end() + _BACK].split(maxsplit=1)
+    return language_of(text) == "german" and not is_function_word("".join(following[:1]), "german")
 
 
 def _next_is_capital(text: str, at: int) -> bool:

@@ -13,7 +13,7 @@ from itertools import islice
 
 from priming.config.values import dataclass
 from priming.text.name_forms.kinds import IDENTIFIER, Name
-from priming.text.tokens import is_stop, terms
+from priming.text.tokens import is_stop, language_of, terms
 from priming.text.word_lists import (
     MEASURED_NOUNS,
     SENTENCE_OPENERS,
@@ -63,7 +63,10 @@ def _has_versions(word: str, version: str, text: str, end: int) -> bool:
         return points > 1 or not (_MEASURE.match(text, end) or (not points and _PLURAL.match(text, end)))
     if is_formed(plain) or not points:
         return points > 0 and "-" in plain
-    return points > 1 or version[0] in "vV" or not (is_common(plain) or _MEASURE.match(text, end))
+    if points > 1 or version[0] in "vV":
+        return True
+    # Which words are common is known of English alone, and elsewhere a point may part thousands.
+    return language_of(text) in (None, _ENGLISH) and not (is_common(plain) or _MEASURE.match(text, end))
 
 
 def pinned(token: str) -> Iterator[Name]:
