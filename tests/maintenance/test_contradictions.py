@@ -223,13 +223,6 @@ def test_every_command_that_is_offered_settles_it(two, number):
     assert two.review() == []
 
 
-def test_commands_are_quoted_for_a_shell(memory):
-    memory.remember("The motto of Ada is Onward.", key="a b", kind="fact")
-    memory.remember("The motto of Ada is $HOME.", key="d", kind="fact")
-    quoted = [entry.commands[-1] for entry in memory.review()]
-    assert "priming supersede 'a b' 'The motto of Ada is $HOME.'" in quoted
-
-
 def test_both_may_hold_and_the_decision_is_remembered(two):
     done = two.keep_both("oslo+bergen")
     assert (done.kind, done.message) == ("keep-both", '"oslo" and "bergen" may both hold')

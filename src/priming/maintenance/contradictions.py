@@ -6,7 +6,6 @@ schema.
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -32,7 +31,7 @@ from priming.rules.results import ConflictingFact, Review
 from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.names import find
-from priming.text.quotation import conditions_text, quote_text, visible
+from priming.text.quotation import command, conditions_text, quote_text, visible
 from priming.text.statements.judge import Judgement, JudgementKind, judge
 from priming.text.statements.phrases import as_told
 from priming.types import MemoryRecord, Operation
@@ -161,7 +160,7 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
     rules = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
     listed: list[Contradiction] = []
     for quiet in quiet_rules(memory, rules).values():
-        rule, key = quiet.rule, shlex.quote(quiet.rule.key)
+        rule = quiet.rule
         at = quiet.overridden[0].at if quiet.overridden else rule.use.last_used_at or now
         entry = Review(
             id=rule.key,
@@ -170,9 +169,9 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
             older=ConflictingFact(rule.key, rule.content, rule.content, _stated_at(rule)),
             newer=None,
             commands=(
-                f"priming confirmed {key}",
-                f"priming supersede {key} TEXT",
-                f"priming deprecate {key}",
+                command("confirmed", rule.key),
+                command("supersede", rule.key, "TEXT"),
+                command("deprecate", rule.key),
             ),
             reason=f"quiet: {quiet.reason}",
             kind="quiet-rule",
@@ -245,12 +244,11 @@ def _review(
 
 def _commands(older: MemoryRecord, newer: MemoryRecord) -> tuple[str, ...]:
     """The commands that settle a contradiction, each in its own way; the last leaves two with one text."""
-    old, new = shlex.quote(older.key), shlex.quote(newer.key)
     return (
-        f"priming deprecate {old} --by {new}",
-        f"priming deprecate {new} --by {old}",
-        f"priming review --keep {shlex.quote(f'{older.key}+{newer.key}')}",
-        f"priming supersede {old} {shlex.quote(newer.content)}",
+        command("deprecate", older.key, by=newer.key),
+        command("deprecate", newer.key, by=older.key),
+        command("review", keep=f"{older.key}+{newer.key}"),
+        command("supersede", older.key, newer.content),
     )
 
 

@@ -8,7 +8,6 @@ echo. Texts under four words, memories with a key and events from before the rec
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
@@ -42,7 +41,7 @@ from priming.remember.drafts import Draft
 from priming.storage.protocol import Store, Trace
 from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
-from priming.text.quotation import quote_text
+from priming.text.quotation import command, quote_text
 from priming.text.quotation import visible as visible_text
 from priming.text.statements.judge import differ, subjects
 from priming.text.statements.phrases import as_told
@@ -182,10 +181,9 @@ def stated(memory: Draft | MemoryRecord) -> str | None:
 
 def to_settle(older: str, content: str, newer: str) -> str:
     """What an earlier statement says, and the commands that settle whether a later one takes its place, by keys."""
-    old, new, both = (visible_text(shlex.quote(key)) for key in (older, newer, f"{older}+{newer}"))
-    return (
-        f"the earlier says {quote_text(content)}: if the later takes its place, priming deprecate {old} --by {new}"
-        f"; if both hold, priming review --keep {both}"
+    replaces, both = command("deprecate", older, by=newer), command("review", keep=f"{older}+{newer}")
+    return visible_text(
+        f"the earlier says {quote_text(content)}: if the later takes its place, {replaces}; if both hold, {both}"
     )
 
 

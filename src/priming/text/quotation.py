@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import unicodedata
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -75,6 +76,19 @@ def label(name: str) -> str:
     src/pool.py "my notes"
     """
     return name if _PLAIN.fullmatch(name) and terminal_text(name) == name else quote_text(name)
+
+
+def command(verb: str, *words: str, **options: str) -> str:
+    """A command as it can be pasted into a shell, whatever its words hold and begin with.
+
+    >>> print(command("show", "my note"), "|", command("deprecate", "-x", by="-y"))
+    priming show 'my note' | priming deprecate --by=-y -- -x
+    """
+    quoted = map(shlex.quote, words)
+    chosen = [f"--{name}{'=' if own[:1] == '-' else ' '}{shlex.quote(own)}" for name, own in options.items()]
+    if any(word[:1] == "-" for word in words):
+        return " ".join(["priming", verb, *chosen, "--", *quoted])
+    return " ".join(["priming", verb, *quoted, *chosen])
 
 
 def bracketed(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -194,6 +195,18 @@ def test_contradictions_are_listed_and_settled(shell):
     assert [item["id"] for item in shell.ask("review", "--limit", "1")] == ["a+b"]
     assert shell.ask("review", "--keep", "a+b")["kind"] == "keep-both"
     assert shell.run("review").stdout == "no facts or rules contradict each other\n"
+
+
+@pytest.mark.parametrize("keys", [("--code", "-p"), ("a b's", 'the "+" of é'), ("$HOME", "*")])
+@pytest.mark.parametrize("number", range(4))
+def test_every_command_that_is_offered_settles_it_as_a_shell_reads_it(shell, keys, number):
+    for key, motto in zip(keys, ("Onward", "$HOME"), strict=True):
+        shell.ask("remember", f"The motto of Ada is {motto}.", f"--key={key}", "--kind", "fact")
+    (entry,) = shell.ask("review")
+    program, *words = shlex.split(entry["commands"][number])
+    assert program == "priming"
+    assert shell.run(*words).exit_code == 0
+    assert shell.ask("review") == []
 
 
 def test_a_walk_asks_about_each_pair_and_settles_it(shell):
