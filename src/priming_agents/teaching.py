@@ -170,7 +170,9 @@ def reply(rule: Mapping[str, Any]) -> str:
         f"{label(name)} = {_listed(value)}" for name, value in (rule.get("when") or {}).items()
     )
     where = f" It applies where {scope}." if scope else " It applies everywhere."
-    return f"Learned from what the user said, as {text}{replaced}{where}"
+    doubts = (each for each in rule.get("reasons", ()) if "review lists" in each or "priming review" in each)
+    beside = (f" {doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
+    return "".join([f"Learned from what the user said, as {text}{replaced}{where}", *beside])
 
 
 def _sentence(text: str) -> str:

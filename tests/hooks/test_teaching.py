@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from priming import Cue
 from priming_agents import session, stores, teaching
 from priming_agents.agents import Event
 from priming_agents.command import Work, respond
@@ -221,6 +222,18 @@ def test_what_is_learned_is_told_in_whole_sentences(project):
     assert (
         ': "Use rollup instead of webpack". It replaces this rule: "Use webpack instead of rollup".' in second
     )
+
+
+def test_a_rule_that_may_take_the_place_of_another_is_told_with_it_and_with_what_settles_it(project):
+    with project.memory() as memory:
+        memory.learn("Use single quotes", cue=Cue(file="src/ui/**"))
+    text = project.text("prompt", prompt="No, use double quotes instead of single quotes.")
+    assert 'The earlier says "Use single quotes"' in text
+    both = "use-single-quotes+use-double-quotes-instead-of-single"
+    assert f"priming review --keep {both}" in text
+    with project.memory() as memory:
+        memory.keep_both(both)
+    assert "earlier" not in project.text("prompt", prompt=PROMPT)
 
 
 def test_a_value_that_is_corrected_in_passing_takes_the_place_of_the_earlier(project):
