@@ -161,6 +161,17 @@ def test_a_strict_superset_is_more_specific():
     assert not is_more_specific({"language": "rust", "task": "test"}, wide)
 
 
+@pytest.mark.parametrize(
+    ("narrow", "wide"),
+    [("src/ui/app.ts", "src/ui/**"), ("src/ui/**", "src/**"), (["a/x.py", "a/y.py"], "a/*.py")],
+)
+def test_what_is_within_the_globs_of_another_is_more_specific(narrow, wide):
+    assert is_more_specific({"file": narrow}, {"file": wide})
+    assert not is_more_specific({"file": wide}, {"file": narrow})
+    assert not is_more_specific({"file": narrow}, {"file": wide, "task": "test"})
+    assert not is_more_specific({"file": [wide, "docs/a.md"]}, {"file": wide})
+
+
 def test_an_unscoped_behaviour_is_never_less_specific():
     assert not is_more_specific({"language": "go"}, {})
     assert not is_more_specific({}, {})

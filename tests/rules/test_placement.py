@@ -256,3 +256,17 @@ def test_a_prohibition_is_added_to_a_rule_that_asks_for_the_same():
     assert memory.get(first.key).content == "Never use print, use the logger"
     assert memory.learn("Use the logger", cue=GO).placement == "merge"
     assert memory.get(first.key).content == "Never use print, use the logger"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_rule_for_a_file_holds_there_against_that_of_its_folder_whichever_came_first(memory, order):
+    rules = (("Use single quotes", "src/ui/**"), ("Use double quotes", "src/ui/app.ts"))
+    for text, file in rules[::order]:
+        memory.learn(text, cue=Cue(file=file))
+    applies = {
+        file: [hit.content for hit in memory.active(Cue(file=file))]
+        for file in ("src/ui/app.ts", "src/ui/b.ts")
+    }
+    assert applies == {"src/ui/app.ts": ["Use double quotes"], "src/ui/b.ts": ["Use single quotes"]}
+    (pair,) = memory.review()
+    assert pair.reason.startswith("use-double-quotes is shown where both apply")

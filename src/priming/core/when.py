@@ -97,7 +97,7 @@ def findings(when: Mapping[str, Any], cue: Mapping[str, Any]) -> dict[str, Findi
 
 
 def is_more_specific(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    """Tell whether ``a`` narrows ``b``: its key–value items are a strict superset of b's.
+    """Tell whether ``a`` narrows ``b``: it has b's predicates, with the same values or with paths within b's globs.
 
     An empty ``when`` is unscoped, which is something else than less specific: nothing narrows it. Lists
     are equal whatever their order.
@@ -114,11 +114,32 @@ def is_more_specific(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     --------
     >>> is_more_specific({"language": "go", "task": "test"}, {"language": "go"})
     True
-    >>> is_more_specific({"language": "go"}, {})
-    False
+    >>> is_more_specific({"file": "src/ui/app.ts"}, {"file": "src/**"}), is_more_specific({"language": "go"}, {})
+    (True, False)
     """
-    narrow, wide = scope("a", a).items(), scope("b", b).items()
-    return bool(wide) and narrow > wide
+    narrow, wide = scope("a", a), scope("b", b)
+    return bool(wide) and _covers(wide, narrow) and not _covers(narrow, wide)
+
+
+def _covers(wide: Mapping[str, frozenset[str]], narrow: Mapping[str, frozenset[str]]) -> bool:
+    return all(name in narrow and _holds(name, values, narrow[name]) for name, values in wide.items())
+
+
+def _holds(name: str, values: frozenset[str], others: frozenset[str]) -> bool:
+    is_glob = name in _PATHS
+    return values == others or (
+        is_glob and all(_finding(name, values, CueValue(x)) == "confirmed" for x in others)
+    )
+
+
+def meet(name: str, a: frozenset[str], b: frozenset[str]) -> bool:
+    """Tell whether a value may be among both options of a predicate; a glob is read as the path that it spells.
+
+    >>> meet("file", frozenset({"src/ui/*.ts"}), frozenset({"src/**"})), meet("task", frozenset("a"), frozenset("b"))
+    (True, False)
+    """
+    both = ((a, b), (b, a)) if name in _PATHS else ()
+    return not a.isdisjoint(b) or any(_finding(name, globs, CueValue(x)) == "confirmed" for x, globs in both)
 
 
 def options(value: Any) -> frozenset[str]:

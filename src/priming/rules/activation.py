@@ -153,9 +153,10 @@ def _seed_losses(
     records = memory.records(now, ids=ids)
     ids = [memory_id for memory_id in ids if memory_id in records]
     index = {memory_id: i for i, memory_id in enumerate(ids)}
+    over = _linked(memory, ids, "overrides")
     losses = resolve_conflicts(
         [rule_claim(records[memory_id], applies=memory_id in applying) for memory_id in ids],
-        [],
+        [(index[a], index[b]) for a, b in over if a in applying and a in index and b in index],
         [(index[a], index[b]) for a, b in pairs if a in index and b in index],
     )
     return [(ids[i], ids[loss.by]) for i, loss in losses.items()]

@@ -11,7 +11,7 @@ from itertools import combinations
 from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, DEPRECATED, KEPT_BESIDE, LEARNED_FROM
-from priming.core.when import scope
+from priming.core.when import is_more_specific, scope
 from priming.namespace import Namespace
 from priming.remember import similar
 from priming.remember.drafts import Draft
@@ -98,7 +98,8 @@ def _disagreement(
         return None
     if not links:
         return Disagreement(older, newer, change, None, links)
-    losses = resolve_conflicts([rule_claim(older), rule_claim(newer)], [], [(0, 1)])
+    over = [(0, 1)] if is_more_specific(older.when, newer.when) else []
+    losses = resolve_conflicts([rule_claim(older), rule_claim(newer)], over, [(0, 1)])
     return Disagreement(older, newer, change, (newer if 0 in losses else older).key, links)
 
 

@@ -10,7 +10,7 @@ from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import HOOK, instructs, is_trusted_as
 from priming.core.similarity import LINK, MERGE, NARROW, ComparedBehaviour, is_similar, likeness, placement
-from priming.core.when import is_more_specific
+from priming.core.when import is_more_specific, meet
 from priming.recall.formatting import rule_kind
 from priming.remember.drafts import Draft
 from priming.text.languages import without_language, without_places
@@ -344,12 +344,12 @@ def _creation(nearest: BehaviorComparison) -> str:
 
 
 def is_apart(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]) -> bool:
-    """Tell whether conditions name a predicate with values of which none is shared.
+    """Tell whether conditions name a predicate with values that cannot hold at once.
 
     >>> is_apart({"language": frozenset({"go"})}, {"language": frozenset({"rust"}), "task": frozenset({"test"})})
     True
     """
-    return any(name in old and values.isdisjoint(old[name]) for name, values in new.items())
+    return any(name in old and not meet(name, values, old[name]) for name, values in new.items())
 
 
 def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> list[str]:
