@@ -22,7 +22,6 @@ _SHORT = 512
 T = TypeVar("T")
 STOP_WORDS = frozenset(read_words("stop_words"))
 """English function words, without apostrophes; they give no terms."""
-
 _CJK_CLASS = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
@@ -96,10 +95,9 @@ _LETTERS = {
 _ELIDING = ("french", "italian", "catalan")
 _ELIDED = re.compile(r"(?<!\w)[^\W\d_]{1,2}'(?=[^\W\d_])")
 """A small word that has lost its vowel: "l'imprimante", "qu'il"."""
-_LANGUAGE_WORDS = 200
-"""Words of a text that are read for its language."""
-_LEAST_SHARE = 0.15
-"""Least share of function words in a text of another language than English; prose has a third or more."""
+_LANGUAGE_WORDS, _LEAST_SHARE = 200, 0.15
+"""Words of a text that are read for its language, and the least share of function words in one other than English,
+of which prose has a third or more."""
 
 
 def terms(text: str, language: str | None = None) -> list[str]:
