@@ -133,6 +133,6 @@ def test_a_rule_and_its_exception_are_both_told_whichever_was_learned_first(memo
 
 @pytest.mark.parametrize(("place", "listed"), [("src/main.go", False), ("tests/a_test.py", True)])
 def test_a_rule_is_told_that_review_lists_it_only_where_review_does(memory, place, listed):
-    memory.learn("Use pytest -x here", cue=Cue(file="tests/a_test.py"))
-    learned = memory.learn("Use pytest -q, not pytest -x", cue=Cue(file=place))
+    memory.learn("Check forms on the server", cue=Cue(file="tests/a_test.py"))
+    learned = memory.learn("Check forms on the client", cue=Cue(file=place))
     assert (bool(memory.review()), "review" in " ".join(learned.reasons)) == (listed, listed)

@@ -129,6 +129,8 @@ def test_forms_of_writing_are_no_difference(first, second):
         ("Take the bus rather than the tram", "Take the tram rather than the bus"),
         ("Send the plans over mail rather than chat", "Send the plans over chat rather than mail"),
         ("Never panic at a fire drill", "Panicking at a fire drill is fine"),
+        ("Buy green tea", "Buy black tea instead of green tea"),
+        ("Water small plants", "Water big plants, not small ones"),
         ("Log to stdout, not to files", "Log to files, not to stdout"),
         ("Add the milk before the flour", "Add the flour before the milk"),
         ("Errors go to stderr and results to stdout", "Errors go to stdout and results to stderr"),

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Literal
 
 from priming.text.quotation import quote_text
-from priming.text.statements.difference import CHOOSING, PLACING, WordPair, alike, positions_of, stems
+from priming.text.statements.difference import (
+    CHOOSING,
+    PLACING,
+    WordPair,
+    alike,
+    positions_of,
+    stems,
+    unit_of,
+)
+from priming.text.statements.phrases import PhraseToken, tokens_of
 from priming.text.statements.reader import PARTICLES, Statement, Word
 from priming.text.statements.words import is_past, is_plural
 
@@ -166,3 +175,31 @@ class Arrangement:
         several = is_plural(noun.text) and not is_plural(back.text) and not (acts and noun.role == "object")
         plain = several or is_past(back.text) or noun_for_it
         return beside and plain and not any(a.lead or b.lead for a, b in part)
+
+
+def restricts(statement: Statement) -> bool:
+    """Tell whether a statement says "only" of more than a number: "only one assert" is one assert."""
+    if "only" not in statement.marks:
+        return False
+    numbers = [word.text for word in statement.words if word.number]
+    tokens = [*tokens_of(statement.source), PhraseToken(".")]
+    restricted = [b.text for a, b in pairwise(tokens) if a.mark == "only"]
+    return not all(any(number.startswith(text) for number in numbers) for text in restricted)
+
+
+def is_name(words: Sequence[Word], word: Word, *, instructs: bool) -> bool:
+    """Tell whether a number names what is spoken of."""
+    at = next((i for i, each in enumerate(words) if each is word), 0)
+    if not at or not word.number or unit_of(word) or word.role == "value":
+        return False
+    if word is words[-1] and word.role != "subject":
+        return False
+    noun = words[at - 1]
+    if any(each.role == "verb" and each.phrase < word.phrase and each is not noun for each in words):
+        return False
+    if word.role == "place" and not any(each.role in ("value", "verb") for each in words[at + 1 :]):
+        return False
+    if noun.phrase == word.phrase or at > 1:
+        return noun.phrase == word.phrase
+    behind = [each for each in words[at + 1 : at + 3] if each.phrase == word.phrase]
+    return not instructs or (len(behind) > 1 and behind[0].text.islower() and behind[0].text.endswith("s"))

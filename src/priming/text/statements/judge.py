@@ -14,7 +14,7 @@ from typing import Literal
 
 from priming.config.values import dataclass
 from priming.text.quotation import quote_text
-from priming.text.statements.arrangement import Arrangement, described
+from priming.text.statements.arrangement import Arrangement, described, is_name, restricts
 from priming.text.statements.difference import (
     LIGHT,
     Difference,
@@ -28,7 +28,7 @@ from priming.text.statements.difference import (
     stems,
     unit_of,
 )
-from priming.text.statements.phrases import LEADS, READ, PhraseToken, is_read, tokens_of
+from priming.text.statements.phrases import LEADS, READ, is_read
 from priming.text.statements.reader import Statement, Word, read
 from priming.text.statements.words import is_transfer, opposite, questions
 from priming.text.tokens import language_of, terms
@@ -144,7 +144,7 @@ class _Judge:
         if (hedged or self._tenses_differ()) and self._is_of_one_subject():
             return "unclear", f"one speaks of what {'may be' if 'maybe' in hedged else 'was'}"
         if self.turned:
-            return self._reversal()
+            return self._gives_up() or self._reversal()
         if not self.heavy_removed and not self.heavy_added:
             return self._same()
         return self._substituted() if self.heavy_removed and self.heavy_added else self._more()
@@ -209,6 +209,16 @@ class _Judge:
             return "unclear", f"{reason}, in part"
         return "apart", "one rejects what the other asks for of something else"
 
+    def _gives_up(self) -> _Verdict | None:
+        """A change, if the later names all that the earlier asks for as what gives way: "black tea, not green"."""
+        takes, given_up = ({w.stem for w in self.new.words if (w.sign < 0) is side} for side in (False, True))
+        old = {w.stem for w in self.old.words} - takes
+        plain = all(w.sign > 0 for w in self.old.words) and any(w.contrast for w in self.new.words)
+        instead = [w for w in self.heavy_added if w.sign > 0 and w.lead not in _SCOPES]
+        if plain and old and old <= given_up and instead == self.heavy_added != []:
+            return "changes", f"{_quoted(instead)} takes the place of what the earlier says"
+        return None
+
     def _skips(self) -> bool:
         """Whether one asks for a step before another, and the other for that without it."""
         step = any({a.lead, b.lead} == {"before", ""} and a.sign == b.sign for a, b in self.pairs)
@@ -262,7 +272,7 @@ class _Judge:
             return "unclear", "one allows, the other asks"
         if exchanged := self.arranged.exchanged():
             return "changes", exchanged
-        only = _restricts(self.old), _restricts(self.new)
+        only = restricts(self.old), restricts(self.new)
         if only[0] != only[1]:
             return "narrower" if only[1] else "wider", 'one says "only"'
         either = (*self.removed, *self.added)
@@ -356,7 +366,7 @@ class _Judge:
         sides = (self.old.words, self.heavy_removed), (self.new.words, self.heavy_added)
         if self.persons:  # "I take 20 mg"
             return False
-        return all(any(_is_name(words, w, instructs=instructs) for w in rest) for words, rest in sides)
+        return all(any(is_name(words, w, instructs=instructs) for w in rest) for words, rest in sides)
 
     def _number_things(self) -> bool:
         """Whether one of several other numbers says which thing is meant: "the rent of flat 4", without a unit."""
@@ -366,34 +376,6 @@ class _Judge:
             for words, rest in rests
             for before, word in pairwise(words)
         )
-
-
-def _restricts(statement: Statement) -> bool:
-    """Whether a statement says "only" of more than a number: "only one assert" is one assert."""
-    if "only" not in statement.marks:
-        return False
-    numbers = [word.text for word in statement.words if word.number]
-    tokens = [*tokens_of(statement.source), PhraseToken(".")]
-    restricted = [b.text for a, b in pairwise(tokens) if a.mark == "only"]
-    return not all(any(number.startswith(text) for number in numbers) for text in restricted)
-
-
-def _is_name(words: Sequence[Word], word: Word, *, instructs: bool) -> bool:
-    """Whether a number names what is spoken of."""
-    at = next((i for i, each in enumerate(words) if each is word), 0)
-    if not at or not word.number or unit_of(word) or word.role == "value":
-        return False
-    if word is words[-1] and word.role != "subject":
-        return False
-    noun = words[at - 1]
-    if any(each.role == "verb" and each.phrase < word.phrase and each is not noun for each in words):
-        return False
-    if word.role == "place" and not any(each.role in ("value", "verb") for each in words[at + 1 :]):
-        return False
-    if noun.phrase == word.phrase or at > 1:
-        return noun.phrase == word.phrase
-    behind = [each for each in words[at + 1 : at + 3] if each.phrase == word.phrase]
-    return not instructs or (len(behind) > 1 and behind[0].text.islower() and behind[0].text.endswith("s"))
 
 
 def _quoted(words: Iterable[Word]) -> str:
