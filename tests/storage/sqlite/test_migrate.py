@@ -18,6 +18,7 @@ from priming.errors import Busy, SchemaTooNew, StoreError
 from priming.storage.protocol import Trace
 from priming.storage.questions import recall_of
 from priming.storage.rows import PairRow, RunRow, VerdictRow
+from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.files import Migration, migrations, sql_statements
 from priming.storage.sqlite.store import SqliteStore
 from priming.types import Retention
@@ -87,7 +88,14 @@ def test_a_new_file_is_as_if_every_migration_had_been_its_own(tmp_path: Path) ->
     assert whole_database(tmp_path / "new.db") == whole_database(tmp_path / "old.db")
 
 
-def test_a_store_in_memory_is_migrated_too() -> None:
+def test_a_store_in_memory_is_as_a_new_file(tmp_path: Path) -> None:
+    create(tmp_path / "new.db", steps=NEXT)
+    with (
+        closing(Connection(None, steps=NEXT)) as memory,
+        closing(sqlite3.connect(tmp_path / "copy.db")) as copy,
+    ):
+        memory.copy_to(copy)
+    assert whole_database(tmp_path / "copy.db") == whole_database(tmp_path / "new.db")
     store = SqliteStore(None, steps=NEXT)
     assert remember(store, whole("a")) == 1
     store.close()

@@ -207,6 +207,10 @@ def migrate(connection: sqlite3.Connection, path: Path | None, steps: Sequence[M
     makes the backup, which so has everything that was written under the old schema.
     """
     if _version(connection) == 0 and steps:
+        if path is None:
+            with closing(_empty(tuple(steps))) as model:
+                model.backup(connection)
+            return
         path = None
         schema, contents = _newest_schema(tuple(steps))
         with _locked(connection, steps[-1]):
@@ -233,11 +237,24 @@ def _migrate_by_steps(connection: sqlite3.Connection, path: Path | None, steps: 
                     _mark(connection, step)
 
 
+def _empty(steps: tuple[Migration, ...]) -> sqlite3.Connection:
+    """A database in memory as ``steps`` make it, of which another one in memory is a copy in no time."""
+    model = sqlite3.connect(":memory:", isolation_level=None)
+    model.deserialize(_empty_bytes(steps))
+    return model
+
+
+@functools.cache
+def _empty_bytes(steps: tuple[Migration, ...]) -> bytes:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+        _migrate_by_steps(model, None, steps)
+        return model.serialize()
+
+
 @functools.cache
 def _newest_schema(steps: tuple[Migration, ...]) -> tuple[list[str], list[tuple[str, list[tuple[Any, ...]]]]]:
     """What makes an empty database as ``steps`` would, in a fifth of the time: statements, and those with rows."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
-        _migrate_by_steps(model, None, steps)
+    with closing(_empty(steps)) as model:
         statements = model.execute(
             "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
             " AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid"
@@ -251,7 +268,7 @@ def _newest_schema(steps: tuple[Migration, ...]) -> tuple[list[str], list[tuple[
             for name, columns in tables
             if (rows := model.execute(f'SELECT * FROM "{name}"').fetchall())
         ]
-    return [*(sql for (sql,) in statements), "ANALYZE"], contents
+    return [*(sql for (sql,) in statements), "ANALYZE", "DELETE FROM sqlite_stat1"], contents
 
 
 def _mark(connection: sqlite3.Connection, step: Migration) -> None:
