@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
@@ -116,10 +118,23 @@ def create_app(
 class DescribedApp(FastAPI):
     """An application whose OpenAPI document has the schemas of the table, made when it is first asked for."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._described: list[Callable[[], APIRoute]] = []
+
+    def add_operation(self, path: str, endpoint: Endpoint, about: Callable[[], dict[str, Any]]) -> None:
+        """Add a route; only for the document does FastAPI take in what is said of it, which is most of its time."""
+        self.add_route(path, endpoint, methods=["POST"])
+        self._described.append(lambda: APIRoute(path, endpoint, methods=["POST"], **about()))
+
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""
         if self.openapi_schema is None:
-            self.openapi_schema = openapi.finished(super().openapi())
+            routes = [*(described() for described in self._described), *self.routes]
+            document = get_openapi(
+                title=self.title, version=self.version, description=self.description, routes=routes
+            )
+            self.openapi_schema = openapi.finished(document)
         return self.openapi_schema
 
 
@@ -187,10 +202,10 @@ class ServerState:
         self.scheduler.stop.set()
 
 
-def _route_operations(app: FastAPI, server: ServerState) -> None:
+def _route_operations(app: DescribedApp, server: ServerState) -> None:
     for op in SERVED:
         path = f"/v1/{{namespace}}/{op.name}"
-        app.add_api_route(path, _operation(server, op), methods=["POST"], **openapi.operation(op))
+        app.add_operation(path, _operation(server, op), partial(openapi.operation, op))
 
 
 def _operation(server: ServerState, op: Op) -> Endpoint:
@@ -245,11 +260,11 @@ def _carry_out(
         return answer, reason_of(service, namespace, op, answer)
 
 
-def _route_jobs(app: FastAPI, server: ServerState) -> None:
+def _route_jobs(app: DescribedApp, server: ServerState) -> None:
     for op in SERVED:
         if op.long:
             path = f"/v1/{{namespace}}/jobs/{op.name}"
-            app.add_api_route(path, _job(server, op), methods=["POST"], **openapi.job(op))
+            app.add_operation(path, _job(server, op), partial(openapi.job, op))
     path = "/v1/{namespace}/jobs/{id}"
 
     def job_of(request: Request, operation: str) -> Job:
