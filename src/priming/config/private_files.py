@@ -140,7 +140,7 @@ def abandoned_folders() -> list[Path]:
     import tempfile
 
     places = (tempfile.gettempdir(), _IN_MEMORY)
-    folders = (path for place in places for path in Path(place).glob("priming-*-*"))
+    folders = (path for place in places for path in Path(place).glob("priming-[0-9]*-*"))
     return [path for path in folders if os.access(path, os.W_OK) and not is_alive(path.name.split("-")[1])]
 
 
