@@ -55,7 +55,7 @@ def test_what_all_texts_of_one_pattern_share_is_no_reason_to_distrust(open_memor
 
 
 def test_where_all_texts_are_of_one_pattern_trust_is_as_expected(memory):
-    memory.remember_many({"content": f"Build {n} is signed by host {n}."} for n in range(300))
+    memory.remember_many({"content": f"Build {n} is signed by host {n}."} for n in range(60))
     assert memory.working(memory.now()).trust == 1.0
 
 

@@ -369,7 +369,7 @@ def test_floop_counts_the_age_of_a_memory_from_its_first_use(reply, clock):
 
 def test_what_is_practised_is_known_after_a_restart_and_after_a_snapshot(open_memory, url, clock):
     memory = open_memory(url)
-    memory.remember_many({"content": f"Build {n} is signed by host {n}."} for n in range(300))
+    memory.remember_many({"content": f"Build {n} is signed by host {n}.", "session": "s"} for n in range(300))
     key = memory.recall("build 7", floor=0).hits[0].memory.key
     memory.feedback(memory.recall("build 7", floor=0).recall_id, used=[key])
     clock.at += 20 * DAY

@@ -35,9 +35,10 @@ def test_what_holds_again_is_stored_once_however_often_it_is_told(memory):
     assert later == ["duplicate", "stored", "duplicate"]
 
 
-BATCH = [{"content": "The tram is late."}] * STORE.batch
+BATCH = [{"content": "The tram is late."}] * 20
 
 
+@pytest.mark.usefixtures("short_batches")
 @pytest.mark.parametrize("between", [[], BATCH])
 @pytest.mark.parametrize("texts", [(OSLO, BERGEN), (OSLO, BERGEN, OSLO), (OSLO, BERGEN, OSLO, BERGEN)])
 def test_a_list_that_contradicts_itself_is_stored_once_however_often_it_is_loaded(memory, texts, between):
@@ -46,6 +47,7 @@ def test_a_list_that_contradicts_itself_is_stored_once_however_often_it_is_loade
     assert {each.status for each in memory.remember_many(items)} == {"duplicate"}
 
 
+@pytest.mark.usefixtures("short_batches")
 @pytest.mark.parametrize("between", [[], BATCH])
 def test_a_load_without_the_later_statement_takes_it_back(memory, between):
     memory.remember_many([{"content": OSLO}, {"content": BERGEN}])
@@ -56,7 +58,7 @@ def test_a_load_without_the_later_statement_takes_it_back(memory, between):
 
 def test_a_file_that_contradicts_itself_and_grows_is_stored_once(memory, tmp_path):
     path = tmp_path / "facts.jsonl"
-    items = [{"content": OSLO}, *BATCH, {"content": BERGEN}]
+    items = [{"content": OSLO}, *BATCH * (STORE.batch // len(BATCH)), {"content": BERGEN}]
     for item in ({"content": "It rains."}, {"content": "It snows."}):
         items.append(item)
         path.write_text("".join(json.dumps(each) + "\n" for each in items))

@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from priming import HashedEmbedder
@@ -117,7 +117,7 @@ def test_the_log_goes_on_at_a_time_that_leaves_nothing_out(at_once: int) -> None
 def test_what_is_cut_of_one_long_text_is_counted_with_the_command_that_prints_it(
     service: LocalService,
 ) -> None:
-    service.call("default", "remember", {"content": "word " * 40_000, "key": "long"})
+    service.call("default", "remember", {"content": "word " * 4_000, "key": "long"})
     text = readable(named("get"), service.call("default", "get", {"key": "long"}))
     assert len(text) <= BUDGET
     assert text.splitlines()[0] == "key: long"
@@ -142,7 +142,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(answer=JSON, budget=st.integers(400, 2_000))
 def test_any_answer_is_told_within_any_budget(answer: Any, budget: int) -> None:
     text = readable(named("history"), answer, budget)

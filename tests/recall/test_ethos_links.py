@@ -106,10 +106,12 @@ class Places:
         return rows
 
 
-def test_of_two_hubs_together_the_500_strongest_links_are_read(open_memory):
+def test_of_two_hubs_together_the_500_strongest_links_are_read(open_memory, clock):
     memory = open_memory(profile="ethos", embedder=Places())
     memory.remember_many({"content": f"hub {i}", "key": f"hub-{i}"} for i in range(2))
-    memory.remember_many({"content": f"leaf {i}", "key": f"leaf-{i}"} for i in range(700))
+    memory.remember_many(
+        {"content": f"leaf {i}", "key": f"leaf-{i}", "occurred_at": clock.at} for i in range(700)
+    )
     order = list(range(700))
     random.Random(5).shuffle(order)
     weights = {leaf: 0.1 + rank / 1000 for rank, leaf in enumerate(order)}

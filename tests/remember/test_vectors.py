@@ -198,7 +198,7 @@ def test_who_has_it_open_sees_vectors_that_another_made(url):
 
 
 def test_vectors_that_came_later_are_in_the_next_snapshot(url, tmp_path):
-    items = [{"content": f"Crate {number}."} for number in range(300)]
+    items = [{"content": f"Crate {number}.", "session": "s"} for number in range(300)]
     filled(url, items)
     (snapshot,) = tmp_path.glob("*.working/*.snapshot")
     before = snapshot.read_bytes()

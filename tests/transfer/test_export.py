@@ -406,8 +406,8 @@ def test_an_export_to_where_nothing_can_be_written_is_a_store_error(memory, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
-def test_an_interrupted_export_leaves_no_file(memory, tmp_path):
-    memory.remember_many([{"content": f"filler note {i}"} for i in range(600)])
+def test_an_interrupted_export_leaves_no_file(memory, clock, tmp_path):
+    memory.remember_many([{"content": f"filler note {i}", "occurred_at": clock.at} for i in range(600)])
 
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -88,7 +88,7 @@ class Vault:
             (self.folder / f"{name}.md").write_text(text, "utf-8")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_notes_that_change_at_random_leave_what_a_first_import_would(tmp_path, memory, seed):
     vault = Vault(tmp_path / "notes", random.Random(seed))
     for _ in range(6):
@@ -99,7 +99,7 @@ def test_notes_that_change_at_random_leave_what_a_first_import_would(tmp_path, m
             vault.change()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("named", [True, False])
 def test_lines_that_change_at_random_leave_what_a_first_import_would(tmp_path, memory, seed, named):
     rng, path, count = random.Random(seed), tmp_path / "lines.jsonl", 0
@@ -124,7 +124,7 @@ def test_lines_that_change_at_random_leave_what_a_first_import_would(tmp_path, m
         assert not named or state(memory) == (memories, links)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_chats_that_change_at_random_leave_what_a_first_import_would(tmp_path, memory, seed):
     rng, path, count = random.Random(seed), tmp_path / "talk.json", 0
     talk = []
@@ -372,7 +372,7 @@ def _commit(work, rng, number):
             work.commit(message, [f"{rng.choice(WORDS)}-{number}.py"], at=at)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_histories_that_are_rewritten_at_random_leave_what_a_first_import_would(work, memory, seed):
     rng, number = random.Random(seed), 0
     work.commit("The beginning", ["begin.py"])
@@ -387,9 +387,8 @@ def test_histories_that_are_rewritten_at_random_leave_what_a_first_import_would(
 
 def test_a_second_run_tells_how_many_items_there_are_of_thousands(tmp_path, memory):
     path = tmp_path / "many.jsonl"
-    path.write_text(
-        "".join(json.dumps({"content": f"Crate {number}", "id": number}) + "\n" for number in range(1_000))
-    )
+    events = ({"content": f"Crate {n}", "id": n, "occurred_at": "2024-05-01T00:00:00Z"} for n in range(1_000))
+    path.write_text("".join(json.dumps(event) + "\n" for event in events), "utf-8")
     run(memory, "jsonl", path, later=True)
     assert run(memory, "jsonl", path, prune=True).duplicates == 1_000
     assert memory.log(limit=1)[0].message.startswith("1,000 items since operation 0")
