@@ -4,11 +4,15 @@
 judged by what it changes. ``make explore`` draws others, and keeps and prints what draws a failure again.
 """
 
+import atexit
 import gc
 import os
+import shutil
 import signal
+import sqlite3
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,13 +27,16 @@ from priming.config.params.limits import STORE
 from priming.remember import remember
 
 FEW, MANY = 10, 200
+NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 
 os.environ.setdefault(
     "PRIMING_EMBEDDER", "wordllama"
 )  # what is installed beside does not change what is tested
 
 # What a test does outside of a home of its own leaves nothing in that of the person who runs it.
-os.environ.setdefault("PRIMING_HOME", tempfile.mkdtemp(prefix="priming-home-"))
+if "PRIMING_HOME" not in os.environ:
+    os.environ["PRIMING_HOME"] = tempfile.mkdtemp(prefix="home-of-tests-")
+    atexit.register(shutil.rmtree, os.environ["PRIMING_HOME"], ignore_errors=True)
 
 os.environ["TZ"] = "UTC"  # days are those of the machine's zone
 time.tzset()
@@ -86,7 +93,7 @@ def embedder():
 
 @pytest.fixture
 def clock():
-    return FixedClock(datetime(2024, 5, 17, 9, 30, tzinfo=UTC))
+    return FixedClock(NOW)
 
 
 @pytest.fixture(scope="session")
@@ -109,8 +116,7 @@ def url(tmp_path):
     return f"sqlite:///{tmp_path}/memory.db"
 
 
-@pytest.fixture
-def open_memory(embedder, clock):
+def _opening(embedder, clock):
     opened = []
 
     def open_(url="sqlite://", **settings):
@@ -124,5 +130,32 @@ def open_memory(embedder, clock):
 
 
 @pytest.fixture
+def open_memory(embedder, clock):
+    yield from _opening(embedder, clock)
+
+
+@pytest.fixture(scope="module")
+def open_shared(embedder):
+    """As ``open_memory``, for what the tests of a module only read."""
+    yield from _opening(embedder, FixedClock(NOW))
+
+
+@pytest.fixture
 def memory(open_memory):
     return open_memory()
+
+
+@pytest.fixture
+def copy_of(open_memory):
+    """Opens a copy of another memory's store, in memory or as a new file, which is faster than to make it again."""
+
+    def open_(model, url="sqlite://", **settings):
+        if url != "sqlite://":
+            with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file:
+                model.store._db.copy_to(file)
+            return open_memory(url, **settings)
+        memory = open_memory(url, **settings)
+        model.store._db.copy_to(memory.store._db.raw)
+        return memory
+
+    return open_

@@ -260,21 +260,25 @@ READS = {
 }
 
 
+@pytest.fixture(scope="module")
+def empty(open_shared, tmp_path_factory):
+    """A misspelt namespace of a store with others, and the default one of a store with another."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('misspelt')}/memory.db"
+    open_shared(url, namespace="harbour").remember("The ferry leaves at nine.")
+    open_shared(url, namespace="zoo").remember("The gates close at six.")
+    unnamed = f"sqlite:///{tmp_path_factory.mktemp('unnamed')}/memory.db"
+    open_shared(unnamed, namespace="zoo").remember("The gates close at six.")
+    return open_shared(url, namespace="harbor"), open_shared(unnamed)
+
+
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
-def test_a_misspelt_namespace_is_empty_and_the_reason_names_the_right_one(open_memory, url, read):
-    open_memory(url, namespace="harbour").remember("The ferry leaves at nine.")
-    open_memory(url, namespace="zoo").remember("The gates close at six.")
-    answer = read(open_memory(url, namespace="harbor"))
+def test_a_namespace_without_memories_is_empty_and_the_reason_names_others(empty, read):
+    misspelt, unnamed = empty
+    answer = read(misspelt)
     assert answer.reason == 'there are no memories in "harbor"; did you mean "harbour"?'
     assert not getattr(answer, "hits", None)
-    assert open_memory(url, namespace="harbor").log() == []
-
-
-@pytest.mark.parametrize("read", READS.values(), ids=READS)
-def test_the_default_namespace_without_memories_is_read_alike(open_memory, url, read):
-    open_memory(url, namespace="zoo").remember("The gates close at six.")
-    answer = read(open_memory(url))
-    assert answer.reason == 'there are no memories in "default"; there are some in "zoo"'
+    assert misspelt.log() == []
+    assert read(unnamed).reason == 'there are no memories in "default"; there are some in "zoo"'
 
 
 @pytest.mark.parametrize(

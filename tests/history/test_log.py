@@ -298,7 +298,9 @@ def everything(folder):
 
 def test_a_purge_leaves_no_word_anywhere(open_memory, url, tmp_path):
     memory = open_memory(url)
-    memory.remember_many({"content": f"filler note {i} about the wide sea"} for i in range(300))
+    memory.remember_many(
+        {"content": f"filler note {i} about the wide sea", "occurred_at": NOW} for i in range(300)
+    )
     memory.remember(
         f"{SECRET[0]} and {SECRET[1].title()} met. {'They spoke. ' * 20} {SECRET[2]}",
         key=SECRET[3],
@@ -439,10 +441,10 @@ DEEDS = {
 }
 
 
-@pytest.fixture
-def lived(open_memory):
+@pytest.fixture(scope="module")
+def life(open_shared):
     """A memory with some history in it."""
-    memory = open_memory()
+    memory = open_shared()
     memory.remember_many([{"content": f"filler note {i}"} for i in range(10)])
     for key, text in (("a", "We paint walls."), ("b", "There Zed slept."), ("c", "We often paint.")):
         memory.remember(text, key=key, session="s")
@@ -451,6 +453,11 @@ def lived(open_memory):
     memory.supersede("c", "We seldom paint.")
     memory.forget(memory.remember("We sing.", session="s").key)
     return memory
+
+
+@pytest.fixture
+def lived(life, copy_of):
+    return copy_of(life)
 
 
 @pytest.mark.parametrize("deed", DEEDS)

@@ -88,6 +88,14 @@ GERMAN = {
 }
 
 
+@pytest.fixture(scope="module")
+def german(open_shared):
+    memory = open_shared(embedder=StaticEmbedder())
+    for key, text in GERMAN.items():
+        memory.remember(text, key=key)
+    return memory
+
+
 @pytest.mark.parametrize(
     ("cue", "result"),
     [
@@ -99,11 +107,8 @@ GERMAN = {
         ("Wer hat den Vertrag über die Halle?", "lease"),
     ],
 )
-def test_a_memory_is_found_by_a_part_of_its_word(open_memory, cue, result):
-    memory = open_memory(embedder=StaticEmbedder())
-    for key, text in GERMAN.items():
-        memory.remember(text, key=key)
-    assert memory.recall(cue).hits[0].memory.key == result
+def test_a_memory_is_found_by_a_part_of_its_word(german, cue, result):
+    assert german.recall(cue).hits[0].memory.key == result
 
 
 def test_a_part_that_is_not_the_thing_itself_makes_no_sure_answer(open_memory):

@@ -11,8 +11,8 @@ from priming.recall import traces
 CUE = "who signs the nightly builds"
 
 
-@pytest.fixture
-def chain(memory):
+@pytest.fixture(scope="module")
+def model(open_shared):
     """A–B–hit, with a leaf at each of them; the cue matches A alone."""
     texts = {
         "a": "Kestrel signs the nightly builds.",
@@ -22,11 +22,17 @@ def chain(memory):
         "leaf-b": "Violins sound warmer when old.",
         "leaf-hit": "Glaciers carve deep round valleys.",
     }
+    memory = open_shared()
     for key, text in texts.items():
         memory.remember(text, key=key)
     for source, target in (("a", "b"), ("b", "hit"), ("a", "leaf-a"), ("b", "leaf-b"), ("hit", "leaf-hit")):
         memory.link(source, target)
     return memory
+
+
+@pytest.fixture
+def chain(model, copy_of):
+    return copy_of(model)
 
 
 def weights(memory):

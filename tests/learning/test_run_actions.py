@@ -11,10 +11,10 @@ UP = PLASTICITY.automatic
 CUE = "who signs the nightly builds on the cliff"
 
 
-@pytest.fixture(params=["poc", "priming"])
-def work(request, open_memory, clock):
+@pytest.fixture(scope="module", params=["poc", "priming"])
+def model(request, open_shared):
     """Three memories that a recall shows, each linked with each, and a fourth apart."""
-    memory = open_memory(profile=request.param)
+    memory = open_shared(profile=request.param)
     texts = {
         "kestrel": "Kestrel signs the nightly builds with a hardware token.",
         "gulls": "Gulls nest upon tall cliffs beside the lighthouse.",
@@ -25,8 +25,13 @@ def work(request, open_memory, clock):
         memory.remember(text, key=key)
     for source, target in (("kestrel", "gulls"), ("gulls", "porridge"), ("kestrel", "porridge")):
         memory.link(source, target, "requires", 0.5)
-    clock.at += timedelta(hours=1)
     return memory
+
+
+@pytest.fixture
+def work(model, copy_of, clock):
+    clock.at += timedelta(hours=1)
+    return copy_of(model, profile=model.profile.name)
 
 
 def moved(memory):

@@ -22,18 +22,22 @@ def fill(memory, place):
         memory.feedback(recall.recall_id, used=[recall.hits[min(place, len(recall.hits) - 1)].memory.key])
 
 
-@pytest.fixture
-def judged_first(open_memory, url):
-    memory = open_memory(url, embedder=OLD)
-    fill(memory, 0)
-    return memory
+@pytest.fixture(scope="module")
+def models(open_shared):
+    first, third = open_shared(embedder=OLD), open_shared(embedder=OLD)
+    fill(first, 0)
+    fill(third, 2)
+    return first, third
 
 
 @pytest.fixture
-def judged_third(open_memory, url):
-    memory = open_memory(url, embedder=OLD)
-    fill(memory, 2)
-    return memory
+def judged_first(models, copy_of, url):
+    return copy_of(models[0], url, embedder=OLD)
+
+
+@pytest.fixture
+def judged_third(models, copy_of, url):
+    return copy_of(models[1], url, embedder=OLD)
 
 
 def answering(open_memory, url):

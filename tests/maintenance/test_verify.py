@@ -14,10 +14,10 @@ from priming.index.snapshot import SnapshotFile, save
 from priming.storage.questions import add_vectors, operation_id, stored_vectors
 
 
-@pytest.fixture
-def lived(open_memory, url):
+@pytest.fixture(scope="module")
+def life(open_shared):
     """A memory that went through much of what changes rows."""
-    memory = open_memory(url)
+    memory = open_shared()
     for number in range(6):
         memory.remember(
             f"Ada tuned violin {number} in Oslo.",
@@ -39,6 +39,13 @@ def lived(open_memory, url):
     memory.forget("violin-4")
     memory.purge("violin-5")
     memory.sleep()
+    return memory
+
+
+@pytest.fixture
+def lived(life, copy_of, url):
+    memory = copy_of(life, url)
+    memory.working(memory.now())  # was read before anything was harmed
     return memory
 
 

@@ -27,12 +27,17 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def notes(open_memory):
-    memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(NOW))
+@pytest.fixture(scope="module")
+def model(open_shared):
+    memory = open_shared(embedder=StaticEmbedder(), clock=FixedClock(NOW))
     for key, (days, text) in NOTES.items():
         memory.remember(text, key=key, occurred_at=NOW + timedelta(days=days))
     return memory
+
+
+@pytest.fixture
+def notes(model, copy_of):
+    return copy_of(model, embedder=model.embedder, clock=FixedClock(NOW))
 
 
 @pytest.mark.parametrize(
@@ -222,10 +227,8 @@ def test_a_verdict_on_a_question_without_a_date_says_nothing_of_one_with_a_date(
 
 
 @pytest.mark.parametrize("profile", ["floop", "synapse", "ethos", "arc", "poc", "world-weaver"])
-def test_the_other_profiles_take_a_cue_as_it_stands(open_memory, profile):
-    memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(NOW), profile=profile)
-    for key, (days, text) in NOTES.items():
-        memory.remember(text, key=key, occurred_at=NOW + timedelta(days=days))
+def test_the_other_profiles_take_a_cue_as_it_stands(model, copy_of, profile):
+    memory = copy_of(model, embedder=model.embedder, clock=FixedClock(NOW), profile=profile)
     cue = "what happened on Monday?"
     with_date, without = (memory.recall(cue, floor=0, ablate=ablate) for ablate in ((), ["date"]))
     assert [(h.memory.key, h.score) for h in with_date.hits] == [
@@ -289,9 +292,13 @@ def test_day_and_month_come_in_the_order_of_the_other_dates_of_the_store(open_me
     ("user", "assistant"),
     [("user", "assistant"), ("Ines", "assistant"), ("Human", "AI"), ("Ines", "model")],
 )
-@pytest.mark.parametrize(
-    ("cue", "named"),
-    [
+def test_i_and_you_are_the_user_and_the_assistant_by_any_role(open_memory, user, assistant):
+    memory = answer(
+        open_memory,
+        ("question", "Which tent is light enough for two?", -1, user),
+        ("answer", "The two-person tunnel tent of 1.4 kg.", -1, assistant),
+    )
+    for cue, named in (
         ("what did I ask you yesterday?", ["I", "you"]),
         ("what did you recommend to me?", ["you"]),
         ("can you tell me what I said about the tent?", ["I"]),
@@ -304,18 +311,10 @@ def test_day_and_month_come_in_the_order_of_the_other_dates_of_the_store(open_me
         ("¿Qué te pregunté ayer?", ["I"]),
         ("¿Qué dijiste tú de la tienda?", ["you"]),
         ("what was said of the tent?", []),
-    ],
-)
-def test_i_and_you_are_the_user_and_the_assistant_by_any_role(open_memory, user, assistant, cue, named):
-    memory = answer(
-        open_memory,
-        ("question", "Which tent is light enough for two?", -1, user),
-        ("answer", "The two-person tunnel tent of 1.4 kg.", -1, assistant),
-    )
-    reading = reading_of(memory, cue)
-    assert [reading.working.titles[{"I": user, "you": assistant}[name]] for name in named] == list(
-        reading.named_speakers
-    )
+    ):
+        reading = reading_of(memory, cue)
+        expected = [reading.working.titles[{"I": user, "you": assistant}[name]] for name in named]
+        assert list(reading.named_speakers) == expected, cue
 
 
 def test_names_are_speakers_in_the_order_of_the_cue_and_nobody_is_where_nobody_spoke(open_memory):

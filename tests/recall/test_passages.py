@@ -17,11 +17,17 @@ MINUTES = "".join([*FILLER[:41], f"Keys. {ANSWER} It goes back by six.\n", *FILL
 CUE = "where is the spare key of the boathouse?"
 
 
-@pytest.fixture
-def minutes(memory):
+@pytest.fixture(scope="module")
+def model(open_shared):
+    memory = open_shared()
     memory.remember(MINUTES, key="minutes", heading="Meeting of May")
     memory.remember("The chandler sells rope.", key="rope")
     return memory
+
+
+@pytest.fixture
+def minutes(model, copy_of):
+    return copy_of(model)
 
 
 def lines(answer):

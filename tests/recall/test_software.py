@@ -30,11 +30,16 @@ def by_word():
     return StaticEmbedder()
 
 
-@pytest.fixture
-def team(open_memory, by_word):
-    memory = open_memory(embedder=by_word)
+@pytest.fixture(scope="module")
+def model(open_shared, by_word):
+    memory = open_shared(embedder=by_word)
     memory.remember_many({"content": text} for text in NOTES)
     return memory
+
+
+@pytest.fixture
+def team(model, copy_of, by_word):
+    return copy_of(model, embedder=by_word)
 
 
 @pytest.mark.parametrize(

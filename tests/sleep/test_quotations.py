@@ -20,17 +20,23 @@ MENDED = "The release of Kestrel went well, the disk of Kestrel was mended"
 ENTITY = "concept:kestrel"
 
 
-@pytest.fixture
-def slept(memory, clock):
+@pytest.fixture(scope="module")
+def model(open_shared):
     """Four episodes of one theme, and the entity that quotes one of them."""
+    memory = open_shared()
     for number, text in enumerate(TEXTS):
-        clock.at += timedelta(hours=1)
+        memory.clock.at += timedelta(hours=1)
         memory.remember(text, key=f"e{number}")
     for text in ("nobody bought green tea", "nobody bought more green tea", "nobody ever bought green tea"):
         memory.remember(text)
     memory.sleep(["deep"])
-    clock.at += timedelta(hours=1)
     return memory
+
+
+@pytest.fixture
+def slept(model, copy_of, clock):
+    clock.at = model.clock.at + timedelta(hours=1)
+    return copy_of(model)
 
 
 def quoted(memory):

@@ -1,28 +1,37 @@
 """A report: what was tried, what was learnt, and how it goes, in words."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
+from priming import FixedClock, Memory
 from priming_loop.session import ActionResult, Attempt, Verification, Wait
 from priming_loop.session_store import Sessions
 from priming_loop.steps.report import describe_attempt, describe_state, report, status_of, summarise
 
-from ..scripted_runs import PASSES, blocked, delivered, impasse, planned
+from ..scripted_runs import PASSES, Runs, blocked, delivered, impasse, planned
 
 
-@pytest.fixture
-def session(runs):
+@pytest.fixture(scope="module")
+def ran(embedder, tmp_path_factory):
+    clock = FixedClock(datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
+    with Memory.open("sqlite://", embedder=embedder, clock=clock) as memory:
+        yield Runs(memory, tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture(scope="module")
+def session(ran):
     values = {"trigger": "Mend the chair", "resolution": "Use glue."}
-    runs.memory.remember("Mend the chair\nUse glue.", kind="pattern", key="glue", metadata=values)
+    ran.memory.remember("Mend the chair\nUse glue.", kind="pattern", key="glue", metadata=values)
     plan = planned(("Mend the chair", "true"), ("Paint <it> *red*", "true"))
-    return runs.run([plan, delivered(utilized=["glue"]), blocked("No paint\nis left.")])
+    return ran.run([plan, delivered(utilized=["glue"]), blocked("No paint\nis left.")])
 
 
-def test_a_report_says_who_helped_and_what_was_learnt(runs, session):
-    values = report(Sessions(runs.memory), session)
+def test_a_report_says_who_helped_and_what_was_learnt(ran, session):
+    values = report(Sessions(ran.memory), session)
     assert values.helped == ("glue",)
-    stored = {runs.memory.get(key).kind for key in values.stored}
+    stored = {ran.memory.get(key).kind for key in values.stored}
     assert "failure" in stored
     # One of two tasks succeeded, the last one failed: slow down, by the law of metacognition.
     assert (values.advice, values.status) == ("slow_down", 3)
