@@ -44,7 +44,8 @@ def test_another_url_is_refused_with_what_would_do(url):
         locate(url)
 
 
-def test_the_environment_names_the_store_unless_an_argument_does(monkeypatch):
+def test_the_environment_names_the_store_unless_an_argument_does(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # no work tree, which has the store of its repository
     monkeypatch.setenv("PRIMING_URL", "sqlite:///env.db")
     assert locate(None).path == Path("env.db")
     assert locate("sqlite:///given.db").path == Path("given.db")
@@ -163,7 +164,8 @@ def test_home_is_read_in_the_variables_that_name_files(monkeypatch):
     assert global_folder() == Path("/home/kim/memories")
 
 
-def test_a_variable_of_arc_that_is_set_to_nothing_is_not_set(monkeypatch):
+def test_a_variable_of_arc_that_is_set_to_nothing_is_not_set(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PRIMING_URL", raising=False)
     monkeypatch.setenv("ARC_DB_PATH", "")
     assert locate(None).path == Path(".priming/memory.db")

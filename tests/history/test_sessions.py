@@ -29,8 +29,16 @@ def weights(memory):
     return [link.weight for link in memory.links()]
 
 
-@pytest.mark.parametrize("verdict", ["used", "not_relevant", "not_useful", "confirmed", "overridden"])
-@pytest.mark.parametrize("name", ["fryday", "FRIDAY", "x"])
+@pytest.mark.parametrize(
+    ("verdict", "name"),
+    [
+        ("used", "fryday"),
+        ("not_relevant", "FRIDAY"),
+        ("not_useful", "x"),
+        ("confirmed", "fryday"),
+        ("overridden", "x"),
+    ],
+)
 def test_a_verdict_in_a_session_that_does_not_exist_changes_nothing_and_lists_those_that_do(
     gateway, verdict, name
 ):

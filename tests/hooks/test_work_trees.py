@@ -1,6 +1,7 @@
 """A linked work tree of git uses the store of its repository, by commands, hooks and setup, and outlives nothing."""
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -17,12 +18,17 @@ def git(folder, *arguments):
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    git(folder, "init")
+    git(folder, "commit", "--allow-empty", "-m", "one")
+    return folder
+
+
 @pytest.fixture
-def repository(tmp_path):
-    (tmp_path / "repository").mkdir()
-    git(tmp_path / "repository", "init")
-    git(tmp_path / "repository", "commit", "--allow-empty", "-m", "one")
-    return tmp_path / "repository"
+def repository(tmp_path, model):
+    return shutil.copytree(model, tmp_path / "repository")
 
 
 def trees(tmp_path, layout, repository):
@@ -44,9 +50,10 @@ def trees(tmp_path, layout, repository):
     return bare.parent, bare.parent / "tree", bare.parent
 
 
-@pytest.mark.parametrize("first", ["remember", "hook", "setup"])
+@pytest.mark.parametrize(
+    ("first", "settings"), [("remember", True), ("hook", False), ("hook", True), ("setup", False)]
+)
 @pytest.mark.parametrize("layout", ["linked", "inside", "bare", "hidden"])
-@pytest.mark.parametrize("settings", [False, True])
 def test_work_trees_share_the_store_of_their_repository(
     tmp_path, repository, monkeypatch, layout, first, settings
 ):

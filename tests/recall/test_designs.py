@@ -410,16 +410,13 @@ def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(reply, profil
 
 
 @pytest.mark.parametrize(("facts", "expected"), [(1, 0.8), (4, 0.107), (30, -0.901), (200, -1.849)])
-@pytest.mark.parametrize("cue", ["what does Kestrel sign?", "what does kestrel sign?"])
-def test_the_more_memories_name_something_the_less_its_name_brings_to_each(
-    memory, clock, facts, expected, cue
-):
+def test_the_more_memories_name_something_the_less_its_name_brings_to_each(memory, clock, facts, expected):
     memory.remember_many(
         [{"content": f"Kestrel signs parcel {number}.", "kind": "fact"} for number in range(facts)]
     )
     clock.at += timedelta(hours=1)
-    result = active(quiet(memory), cue)
-    assert set(np.round(list(result.values()), 3)) == {expected}
+    for cue in ("what does Kestrel sign?", "what does kestrel sign?"):
+        assert set(np.round(list(active(quiet(memory), cue).values()), 3)) == {expected}
 
 
 def test_the_names_of_a_context_count_as_those_of_a_question(memory, clock):

@@ -5,6 +5,7 @@ import math
 import random
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 
 import numpy as np
 import pytest
@@ -288,15 +289,15 @@ def test_the_other_profiles_say_nothing_of_probabilities(memory, profile):
     assert (answer.confidence, answer.floor) == (None, None)
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.02, 0.1, 0.5])
-@pytest.mark.parametrize("limit", [1, 3, 20])
-def test_a_floor_and_a_limit_each_leave_a_beginning_of_the_whole(memory, floor, limit):
+def test_a_floor_and_a_limit_each_leave_a_beginning_of_the_whole(memory):
+    def hits(floor, limit):
+        answer = memory.recall("Zed's violin", floor=floor, limit=limit)
+        return [(hit.memory.key, hit.score) for hit in answer.hits]
+
     memory.remember_many(story(random.Random(4), 30))
-    whole = [(hit.memory.key, hit.score) for hit in memory.recall("Zed's violin", floor=0, limit=40).hits]
-    result = [
-        (hit.memory.key, hit.score) for hit in memory.recall("Zed's violin", floor=floor, limit=limit).hits
-    ]
-    assert result == [hit for hit in whole if hit[1] >= floor][:limit]
+    whole = hits(0.0, 40)
+    for floor, limit in product((0.0, 0.02, 0.1, 0.5), (1, 3, 20)):
+        assert hits(floor, limit) == [hit for hit in whole if hit[1] >= floor][:limit]
 
 
 # A store of one kind of thing

@@ -1,5 +1,7 @@
 """What a store of a few notes answers."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from priming import HashedEmbedder, Memory
@@ -34,25 +36,41 @@ GERMAN = {
 
 
 @pytest.mark.parametrize(
-    ("notes", "cue", "answer"),
+    ("notes", "answers"),
     [
-        (NOTES, "What is Vera allergic to?", "allergy"),
-        (NOTES, "where is the office going?", "office"),
-        (NOTES, "how often does billing retry?", "retries"),
-        (NOTES | MORE, "how long are backups kept?", "backups"),
-        (NOTES | MORE, "where is the code of the bike lock?", "lock"),
-        (NOTES | MORE, "peanuts", "allergy"),
-        (GERMAN, "Wogegen ist Vera allergisch?", "allergie"),
-        (GERMAN, "Wann hat Tom Geburtstag?", "geburtstag"),
-        (GERMAN, "Wie heißt die Katze?", "katze"),
+        (
+            NOTES,
+            {
+                "What is Vera allergic to?": "allergy",
+                "where is the office going?": "office",
+                "how often does billing retry?": "retries",
+            },
+        ),
+        (
+            NOTES | MORE,
+            {
+                "how long are backups kept?": "backups",
+                "where is the code of the bike lock?": "lock",
+                "peanuts": "allergy",
+            },
+        ),
+        (
+            GERMAN,
+            {
+                "Wogegen ist Vera allergisch?": "allergie",
+                "Wann hat Tom Geburtstag?": "geburtstag",
+                "Wie heißt die Katze?": "katze",
+            },
+        ),
     ],
 )
-def test_a_small_store_answers_with_what_was_asked_for_and_hardly_believes_the_others(notes, cue, answer):
+def test_a_small_store_answers_with_what_was_asked_for_and_hardly_believes_the_others(notes, answers):
     with Memory.open("sqlite://") as memory:
         memory.remember_many({"content": text, "key": key} for key, text in notes.items())
-        first, *others = memory.recall(cue).hits
-    assert first.memory.key == answer
-    assert all(hit.relevance < first.relevance / 5 for hit in others)
+        for cue, answer in answers.items():
+            first, *others = memory.recall(cue).hits
+            assert first.memory.key == answer
+            assert all(hit.relevance < first.relevance / 5 for hit in others)
 
 
 def test_what_the_model_cannot_read_is_found_by_its_words_and_waits_for_no_vector():
@@ -66,10 +84,13 @@ def test_what_the_model_cannot_read_is_found_by_its_words_and_waits_for_no_vecto
 
 
 def test_among_many_notes_of_one_kind_those_with_every_word_asked_for_are_answers():
-    things = ("anchor", "mast", "rope", "winch")
+    things, day = ("anchor", "mast", "rope", "winch"), datetime(2024, 5, 17, tzinfo=UTC)
     with Memory.open("sqlite://", embedder=HashedEmbedder(64)) as memory:
         memory.remember_many(
-            {"content": f"Note {number}: the {things[number % 4]} was checked by crew {number % 7}."}
+            {
+                "content": f"Note {number}: the {things[number % 4]} was checked by crew {number % 7}.",
+                "occurred_at": day,
+            }
             for number in range(1_000)
         )
         result = memory.recall("the anchor")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import invoke
 
 import priming
 from priming import HashedEmbedder, Hit, Memory, NotFound, ParamError, Recall
@@ -134,9 +133,8 @@ def test_a_request_is_answered_with_the_right_names() -> None:
     ],
 )
 def test_a_command_is_answered_with_the_right_names(typed: tuple[str, ...], answer: str) -> None:
-    code = "from priming.cli.start import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = invoke(typed)
+    assert (done.exit_code, done.stdout) == (2, "")
     assert answer in done.stderr
 
 

@@ -36,20 +36,19 @@ def test_setup_shows_the_changes_and_asks_before_it_writes(shell):
 
 
 @pytest.mark.parametrize(
-    ("answer", "options", "value"),
+    ("answer", "options", "value", "text"),
     [
-        ("yes", (), "on"),
-        ("n", (), "off"),
-        ("later", (), "ask"),
-        ("", (), "ask"),
-        ("", ("--capture", "on"), "on"),
-        ("", ("--capture", "off", "--yes"), "off"),
-        ("", ("--yes",), "ask"),
+        ("yes", (), "on", ""),
+        ("yes", (), "on", "[hooks]\nserver = 'off'\ncapture = 'ask'"),
+        ("yes", (), "on", "hooks.server = 'off'\n"),
+        ("n", (), "off", "[store]\nprofile = 'poc'\n"),
+        ("n", (), "off", "hooks.server = 'off'\n"),
+        ("later", (), "ask", ""),
+        ("", (), "ask", "[hooks]\nserver = 'off'\ncapture = 'ask'"),
+        ("", ("--capture", "on"), "on", "[store]\nprofile = 'poc'\n"),
+        ("", ("--capture", "off", "--yes"), "off", "[hooks]\nserver = 'off'\ncapture = 'ask'"),
+        ("", ("--yes",), "ask", "hooks.server = 'off'\n"),
     ],
-)
-@pytest.mark.parametrize(
-    "text",
-    ["", "[hooks]\nserver = 'off'\ncapture = 'ask'", "hooks.server = 'off'\n", "[store]\nprofile = 'poc'\n"],
 )
 def test_setup_asks_once_whether_sessions_are_stored_and_shows_the_answer(
     shell, home, answer, options, value, text

@@ -1,6 +1,7 @@
 """Sessions of browsers: what the cookie is, what it lets in, and whom it keeps out."""
 
 from contextlib import ExitStack
+from itertools import product
 
 import httpx2
 import pytest
@@ -66,45 +67,46 @@ def test_behind_tls_the_cookie_is_secure(secured, sign_in):
     assert "; Secure" in answer.headers["set-cookie"]
 
 
-@pytest.mark.parametrize("secret", ["", "prm_0123456789ab_00", "nothing"])
-def test_what_is_no_token_begins_no_session(secured, secret, sign_in):
-    answer, client = sign_in(secured, secret)
-    assert answer.status_code == 401
-    assert "set-cookie" not in answer.headers
-    assert recall(client, **OWN).status_code == 401
+def test_what_is_no_token_begins_no_session(secured, sign_in):
+    for secret in ("", "prm_0123456789ab_00", "nothing"):
+        answer, client = sign_in(secured, secret)
+        assert answer.status_code == 401, secret
+        assert "set-cookie" not in answer.headers
+        assert recall(client, **OWN).status_code == 401
 
 
-@pytest.mark.parametrize("body", ["[]", '{"token": 3}', "{}", "null"])
-def test_a_sign_in_without_a_text_is_a_bad_argument(secured, body):
+def test_a_sign_in_without_a_text_is_a_bad_argument(secured):
     headers = {**OWN, "Content-Type": "application/json"}
-    assert secured.client.post("/session", content=body, headers=headers).status_code == 400
+    for body in ("[]", '{"token": 3}', "{}", "null"):
+        assert secured.client.post("/session", content=body, headers=headers).status_code == 400, body
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"X-Priming": "page", "Origin": "http://elsewhere.example"},
-        {"X-Priming": "page", "Origin": "http://["},
-        {"X-Priming": "page", "Sec-Fetch-Site": "cross-site"},
-        {"X-Priming": "page", "Sec-Fetch-Site": "same-site"},
-        {"X-Priming": "another", "Sec-Fetch-Site": "same-origin"},
-    ],
-    ids=["no header", "another origin", "no origin", "cross-site", "same-site", "another header"],
+ELSEWHERE = (
+    {},
+    {"X-Priming": "page", "Origin": "http://elsewhere.example"},
+    {"X-Priming": "page", "Origin": "http://["},
+    {"X-Priming": "page", "Sec-Fetch-Site": "cross-site"},
+    {"X-Priming": "page", "Sec-Fetch-Site": "same-site"},
+    {"X-Priming": "another", "Sec-Fetch-Site": "same-origin"},
 )
-def test_another_site_can_do_nothing_with_a_session(secured, headers, sign_in):
+
+
+def test_another_site_can_do_nothing_with_a_session(secured, sign_in):
     _, client = sign_in(secured, secured.secret)
-    for method, path in (
-        ("POST", "/v1/default/recall"),
-        ("POST", "/v1/default/remember"),
-        ("POST", "/page/drawing/default"),
-        ("POST", "/v1/default/jobs/sleep"),
-        ("POST", "/v1/default/mcp"),
-        ("POST", "/session"),
-        ("DELETE", "/session"),
+    for headers, (method, path) in product(
+        ELSEWHERE,
+        (
+            ("POST", "/v1/default/recall"),
+            ("POST", "/v1/default/remember"),
+            ("POST", "/page/drawing/default"),
+            ("POST", "/v1/default/jobs/sleep"),
+            ("POST", "/v1/default/mcp"),
+            ("POST", "/session"),
+            ("DELETE", "/session"),
+        ),
     ):
         answer = client.request(method, path, content="{}", headers=headers)
-        assert answer.status_code == 403, (method, path)
+        assert answer.status_code == 403, (headers, method, path)
         assert answer.json()["error"]["code"] == "forbidden"
     assert recall(client, **OWN).status_code == 200
 
