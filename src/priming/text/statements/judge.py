@@ -65,7 +65,12 @@ class Judgement:
 @lru_cache(maxsize=_CACHE)
 def judge(first: str, second: str) -> Judgement:
     """Judge what the second of two statements does to the first."""
-    return _Judge(read(first), read(second)).judgement()
+    return _compared(first, second).judgement()
+
+
+@lru_cache(maxsize=1)
+def _compared(first: str, second: str) -> _Judge:
+    return _Judge(read(first), read(second))
 
 
 @lru_cache(maxsize=_CACHE)
@@ -90,7 +95,7 @@ def differ(first: str, second: str) -> bool:
     is_question = first.rstrip().endswith("?") or second.rstrip().endswith("?")
     if is_question or judge(first, second).kind != "changes":
         return False
-    return not _Judge(read(first), read(second)).are_numbered(instructs=False)
+    return not _compared(first, second).are_numbered(instructs=False)
 
 
 class _Judge:
