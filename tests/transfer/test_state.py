@@ -8,6 +8,7 @@ import pytest
 
 from priming.errors import Conflict, ParamError, StoreError
 from priming.remember.drafts import draft
+from priming.remember.links import LinkRequest
 from priming.transfer import state
 from priming.transfer.state import ImportedState
 
@@ -30,15 +31,11 @@ def test_a_new_memory_takes_the_state_that_it_brings(memory):
     assert record.use.last_used_at == AT
 
 
-def test_memories_and_their_states_are_two_operations(memory):
+def test_memories_and_their_states_are_one_operation(memory):
     remember(memory, ("a", "Apples.", STATE), ("b", "Bananas.", None), ("c", "Cherries.", ImportedState()))
-    assert memory.stats().operations == 2
-    assert [memory.get(key).status for key in "abc"] == ["deprecated", "active", "active"]
-
-
-def test_a_state_like_that_of_any_new_memory_is_no_operation(memory):
-    remember(memory, ("a", "Apples.", ImportedState()))
     assert memory.stats().operations == 1
+    assert [memory.get(key).status for key in "abc"] == ["deprecated", "active", "active"]
+    assert "a" not in [hit.memory.key for hit in memory.recall("apples").hits]
 
 
 def test_a_memory_that_is_there_keeps_its_state(memory):
@@ -46,14 +43,7 @@ def test_a_memory_that_is_there_keeps_its_state(memory):
     (again,) = remember(memory, ("a", "Apples.", STATE))
     assert again.status == "duplicate"
     assert (memory.get("a").status, memory.get("a").use.uses) == ("active", 3)
-    assert memory.stats().operations == 2
-
-
-def test_a_memory_that_rests_is_a_duplicate_too(memory):
-    (first,) = remember(memory, ("a", "Apples.", STATE))
-    answers = remember(memory, ("a", "Apples.", STATE), ("b", "Bananas.", STATE))
-    assert [(answer.key, answer.status) for answer in answers] == [("a", "duplicate"), ("b", "stored")]
-    assert answers[0].id == first.id
+    assert memory.stats().operations == 1
 
 
 def test_a_key_that_names_another_text_is_a_conflict_whatever_its_state(memory):
@@ -69,30 +59,27 @@ def test_what_is_wrong_with_an_item_stores_nothing(memory):
     assert memory.stats().operations == 0
 
 
-def test_where_the_states_cannot_be_stored_the_memories_are_not_either(memory):
-    class Broken(ImportedState):
-        @property
-        def status(self):
-            raise StoreError("the disk went away")
+def test_where_the_uses_cannot_be_counted_the_memories_are_not_stored_either(memory, monkeypatch):
+    def broken(*_):
+        raise StoreError("the disk went away")
 
-    broken = Broken.__new__(Broken)
-    with pytest.raises(StoreError, match="went away"):
-        remember(memory, ("a", "Apples.", broken))
+    with monkeypatch.context() as patch:
+        patch.setattr(state, "raised_activations", broken)
+        with pytest.raises(StoreError, match="went away"):
+            remember(memory, ("a", "Apples.", STATE))
     assert memory.list(status=None) == []
     memory.remember("Bananas are yellow.", key="b")
     assert [hit.memory.key for hit in memory.recall("yellow bananas").hits] == ["b"]
     assert memory.validate() == []
 
 
-def test_an_undo_takes_the_states_back_or_the_memories_with_them(memory):
+def test_an_undo_takes_the_memories_back_with_their_states_and_another_brings_both(memory):
     remember(memory, ("a", "Apples.", STATE))
-    newest, oldest = memory.log()
-    taken = memory.undo(newest.id)
-    assert (memory.get("a").status, memory.get("a").use.uses) == ("active", 0)
-    memory.undo(taken.id)
-    assert memory.get("a").status == "deprecated"
-    memory.undo(oldest.id)
+    (stored,) = memory.log()
+    taken = memory.undo(stored.id)
     assert memory.list(status=None) == []
+    memory.undo(taken.id)
+    assert (memory.get("a").status, memory.get("a").use.uses) == ("deprecated", 7)
     assert memory.validate() == []
 
 
@@ -101,10 +88,10 @@ def test_links_that_somebody_made_are_left_and_those_by_rule_are_set(memory):
     memory.remember("Apples.", key="b")
     memory.link("a", "b", "next", 0.3)
     links = [
-        {"source": "a", "target": "b", "relation": "next", "weight": 0.9},
-        {"source": "b", "target": "a", "relation": "next", "weight": 0.9},
-        {"source": "a", "target": "entity:grace-hopper", "relation": "mentions", "weight": 0.9},
-        {"source": "a", "target": "nothing", "relation": "next", "weight": 0.9},
+        LinkRequest("a", "b", "next", 0.9),
+        LinkRequest("b", "a", "next", 0.9),
+        LinkRequest("a", "entity:grace-hopper", "mentions", 0.9),
+        LinkRequest("a", "nothing", "next", 0.9),
     ]
     assert state.without_user_links(memory, links) == links[1:]
 
@@ -115,5 +102,5 @@ def test_a_link_without_direction_keeps_the_one_that_it_has(memory):
     memory.remember(text + " again", key="new")
     (by_rule,) = memory.links("old", relation="similar-to")
     assert (by_rule.source, by_rule.given) == ("new", False)
-    link = {"source": "old", "target": "new", "relation": "similar-to", "weight": 0.4}
-    assert state.without_user_links(memory, [link]) == [{**link, "source": "new", "target": "old"}]
+    link = LinkRequest("old", "new", "similar-to", 0.4)
+    assert state.without_user_links(memory, [link]) == [LinkRequest("new", "old", "similar-to", 0.4)]

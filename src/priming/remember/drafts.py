@@ -34,7 +34,7 @@ from priming.namespace import Namespace
 from priming.recall.cue import ASSISTANT, USER
 from priming.recall.entities import file_key
 from priming.serialization import stamp
-from priming.storage.rows import MemoryRow, RowChange, VersionRow
+from priming.storage.rows import RowChange, VersionRow
 from priming.text.gists import gist_of
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.names import find
@@ -77,6 +77,8 @@ class Draft:
     """The files that it touches, by their paths."""
     echo_guard: bool = True
     """Whether text that a recall has just returned counts as an echo."""
+    state: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    """What its row has that others do not begin with, such as a confidence: no argument of ``remember``."""
 
     @property
     def title(self) -> str | None:
@@ -139,7 +141,7 @@ class Draft:
 
 
 _GUARD = "echo_guard"
-_NAMES = tuple(f.name for f in fields(Draft))
+_NAMES = tuple(f.name for f in fields(Draft) if f.name != "state")
 FIELDS = tuple(name for name in _NAMES if name != _GUARD)
 
 
@@ -255,14 +257,6 @@ def restate(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes
     at = max(at, old.recorded_at)  # a clock that was set back does not reorder rows
     again = replace(old, revision=_last(rows) + 1, recorded_at=at, **changes)
     return [RowChange(old, replace(old, retired_at=at)), RowChange(None, again)]
-
-
-def with_state(change: RowChange, states: Mapping[str, Mapping[str, Any]]) -> RowChange:
-    """Return the change, with the state of the memory that it creates, if that is among ``states``."""
-    row = change.after
-    if isinstance(row, MemoryRow) and row.id in states:
-        return RowChange(change.before, replace(row, **states[row.id]))
-    return change
 
 
 def current_row(rows: Sequence[VersionRow], version: int) -> VersionRow:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -50,6 +50,9 @@ class LinkRequest:
     relation: str
     weight: float
     sign: int | None = None
+    created_at: datetime | None = None
+    """When an imported link was made; None, with no time of use: now, or when the link that is there was made."""
+    last_activated: datetime | None = None
 
 
 def link(
@@ -69,13 +72,17 @@ def link(
     ``reason`` is for the log.
     """
     why = check_name("reason", reason)
-    return _link_all(memory, [_request(source, target, relation, weight, sign)], MANUAL, why)[0]
+    return _link_all(memory, [link_request(source, target, relation, weight, sign)], MANUAL, why)[0]
 
 
 def link_many(memory: Namespace, items: Iterable[Mapping[str, Any]]) -> list[Link]:
     """Link many pairs in one operation; each item is a mapping of the arguments of ``link``."""
-    why = "an importer or a program linked memories"
-    return _link_all(memory, [_parsed(item) for item in items], None, why)
+    return link_requested(memory, [_parsed(item) for item in items])
+
+
+def link_requested(memory: Namespace, requests: Sequence[LinkRequest]) -> list[Link]:
+    """Make checked links in one operation, as importers and programs do."""
+    return _link_all(memory, requests, None, "an importer or a program linked memories")
 
 
 def _link_all(
@@ -88,12 +95,12 @@ def _link_all(
         rows = {}
         for request in requests:
             row = _row(memory, request, now, ends)
-            rows[row.source, row.target, row.relation] = row
+            rows[row.source, row.target, row.relation] = request, row
         stored = {
             (row.source, row.target, row.relation): row
-            for row in memory.store.rows(memory.namespace, LinkRow, ids={row.source for row in rows.values()})
+            for row in memory.store.rows(memory.namespace, LinkRow, ids={source for source, _, _ in rows})
         }
-        results = [_change(stored.get(identity), row) for identity, row in rows.items()]
+        results = [_change(stored.get(identity), *each) for identity, each in rows.items()]
         signed, messages = _signed(memory, signs, now)
         changes = [*signed, *(change for change in results if change.before != change.after)]
         if changes:
@@ -176,7 +183,7 @@ def _parsed(item: Mapping[str, Any]) -> LinkRequest:
     for name in item:
         if name not in _FIELDS:
             raise ParamError("item", name, f"is not an argument of link: {', '.join(_FIELDS)}")
-    return _request(
+    return link_request(
         item.get("source"),
         item.get("target"),
         item.get("relation", "similar-to"),
@@ -185,7 +192,8 @@ def _parsed(item: Mapping[str, Any]) -> LinkRequest:
     )
 
 
-def _request(source: Any, target: Any, relation: Any, weight: Any, sign: Any) -> LinkRequest:
+def link_request(source: Any, target: Any, relation: Any, weight: Any, sign: Any = None) -> LinkRequest:
+    """The arguments of ``link``, checked."""
     if sign is not None and (isinstance(sign, bool) or sign not in (BRINGS, TAKES)):
         raise ParamError("sign", sign, "must be 1, to bring activation, or -1, to take it away")
     return LinkRequest(
@@ -197,7 +205,7 @@ def _request(source: Any, target: Any, relation: Any, weight: Any, sign: Any) ->
     )
 
 
-_FIELDS = tuple(field.name for field in fields(LinkRequest))
+_FIELDS = ("source", "target", "relation", "weight", "sign")
 
 
 def _ids_of_ends(memory: Namespace, requests: Iterable[LinkRequest]) -> dict[str, str]:
@@ -217,10 +225,12 @@ def _row(memory: Namespace, request: LinkRequest, now: datetime, ends: dict[str,
     return LinkRow(source, target, request.relation, request.weight, now, given=True)
 
 
-def _change(before: LinkRow | None, after: LinkRow) -> RowChange:
-    if before is None:
-        return RowChange(None, after)
-    return RowChange(before, replace(_set(before, after.weight, after.created_at), given=True))
+def _change(before: LinkRow | None, request: LinkRequest, new: LinkRow) -> RowChange:
+    after = new if before is None else replace(_set(before, new.weight, new.created_at), given=True)
+    if request.created_at or request.last_activated:
+        created, active = request.created_at or after.created_at, request.last_activated
+        after = replace(after, created_at=created, last_activated=active)
+    return RowChange(before, after)
 
 
 def _set(link: LinkRow, weight: float, now: datetime) -> LinkRow:
@@ -270,10 +280,10 @@ def set_strength(
                 which = "no link" if relation is None else f"no link {relation!r}"
                 remedy = "make it with --create (create = true), or with link"
                 raise NotFound(f"there is {which} between {a.key!r} and {b.key!r}: {remedy}")
-            request = _request(a.key, b.key, relation or "similar-to", clamped, None)
-            changes, messages = _signed(memory, _requested_signs([request]), now)
-            changes.append(RowChange(None, _row(memory, request, now, {})))
-            new = f"1 link made, {request.relation}, at {clamped:g}{bound_text(requested, clamped)}"
+            new_link = link_request(a.key, b.key, relation or "similar-to", clamped)
+            changes, messages = _signed(memory, _requested_signs([new_link]), now)
+            changes.append(RowChange(None, _row(memory, new_link, now, {})))
+            new = f"1 link made, {new_link.relation}, at {clamped:g}{bound_text(requested, clamped)}"
             message = "\n".join((new, *messages.values()))
         return memory.to_operation(
             memory.write("set-strength", now, changes, source=MANUAL, reason=reason, message=message)

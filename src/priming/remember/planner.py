@@ -248,7 +248,9 @@ class RememberPlan:
 
     def _add_rows(self, memory_id: str, key: str, draft: Draft, vectors: TextVectors | None) -> None:
         start, stability = self.plasticity.start, self.forgetting.initial_stability
-        memory = MemoryRow(memory_id, key, draft.kind, weight=start, endurance=stability)
+        memory = MemoryRow(
+            memory_id, key, draft.kind, **{"weight": start, "endurance": stability, **draft.state}
+        )
         version = draft.version(memory_id, 1, self.now)
         self._keys[key] = memory_id
         self.rows += [RowChange(None, memory), RowChange(None, version)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from priming.config.params.laws import PLASTICITY
 from priming.config.words import CONFLICTS, KEPT_BESIDE, KINDS, LEARNED_FROM, is_trusted_as
@@ -17,7 +16,7 @@ from priming.core.when import scope
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
 from priming.recall.relevance import confirmed_by_teaching
-from priming.remember.drafts import Draft, current_version, embed_drafts, succeeding_rows, with_state
+from priming.remember.drafts import Draft, current_version, embed_drafts, succeeding_rows
 from priming.remember.planner import RememberPlan
 from priming.remember.remember import relink
 from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_rows, to_settle
@@ -95,8 +94,7 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
             elif placed.placement == "merge":
                 learned, rows = _plan_merge(plan, lesson, placed, drafts[0], vectors[0])
             else:
-                plan.add_all(drafts, vectors, nearest=True, always=True)
-                learned, rows = _plan_new(plan, lesson, placed)
+                learned, rows = _plan_new(plan, lesson, placed, drafts, vectors)
             planned = _links_of(rows, learned.id)
             rows += replaced_rows(plan, placed, learned.id, rows)
             operation = memory.next_operation_id(now)
@@ -120,15 +118,20 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
     return replace(learned, links=links, operation=logged.id)
 
 
-def _plan_new(plan: RememberPlan, lesson: Lesson, placed: BehaviorPlacement) -> LearnPlan:
+def _plan_new(
+    plan: RememberPlan,
+    lesson: Lesson,
+    placed: BehaviorPlacement,
+    drafts: Sequence[Draft],
+    vectors: Sequence[TextVectors],
+) -> LearnPlan:
     """Plan a new behaviour, linked to its correction and to related behaviours."""
+    status = {"status": "deprecated" if placed.placement == OVERTAKEN else "active"}
+    new = {"confidence": _CONFIDENCE, "priority": lesson.priority, **status}
+    stateful = [replace(drafts[0], state=status), replace(drafts[1], state=new)]
+    plan.add_all(stateful, vectors, nearest=True, always=True)
     correction, behavior = plan.results
-    status = "deprecated" if placed.placement == OVERTAKEN else "active"
-    kept_rows = [change for change in plan.rows if not _is_cosine(plan, change)]
-    states = {behavior.id: dict[str, Any](confidence=_CONFIDENCE, priority=lesson.priority, status=status)}
-    if status != "active":
-        states[correction.id] = {"status": "deprecated"}
-    rows = [with_state(change, states) for change in kept_rows]
+    rows = [change for change in plan.rows if not _is_cosine(plan, change)]
     rows += [RowChange(None, LinkRow(behavior.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now))]
     rows += [RowChange(None, link) for link in _rule_links(placed, behavior.id, plan)]
     learned = Learned(

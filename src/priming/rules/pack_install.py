@@ -20,7 +20,7 @@ from priming.errors import Conflict
 from priming.history.movements import link_identity
 from priming.index.document import packed_vectors
 from priming.namespace import Namespace
-from priming.remember.drafts import Draft, current_version, embed_drafts, restate, succeeding_rows, with_state
+from priming.remember.drafts import Draft, current_version, embed_drafts, restate, succeeding_rows
 from priming.remember.planner import RememberPlan
 from priming.remember.remember import relink
 from priming.remember.vectors import complete
@@ -90,6 +90,7 @@ def _draft(origin: Origin, rule: PackRule, trust: str) -> Draft:
         importance=rule.importance,
         source=origin.source,
         trust=trust,
+        state={"priority": rule.priority, "confidence": rule.confidence},
     )
 
 
@@ -107,8 +108,6 @@ class PackInstallation:
     ids: dict[str, str] = field(default_factory=dict)
     """By key in the pack, the ids of its behaviours."""
     plan: RememberPlan = field(init=False)
-    _created: dict[str, dict[str, float]] = field(default_factory=dict, init=False)
-    """The priority and confidence of the behaviours that it creates, by id."""
     _relinked: list[RowChange] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -128,8 +127,7 @@ class PackInstallation:
                 self._update(present[key], drafts[i], None if vectors is None else vectors[i])
                 self._restore(present[key], states[present[key].id])
         self._deprecate([present[key].id for key in present.keys() - set(keys)])
-        planned = [with_state(change, self._created) for change in self.plan.rows]
-        self.rows += [*planned, *self._relinked]
+        self.rows += [*self.plan.rows, *self._relinked]
         self._link()
 
     def summary(self) -> str:
@@ -151,9 +149,7 @@ class PackInstallation:
         own = None if vectors is None else [vectors[i] for i in positions]
         plan.add_all([drafts[i] for i in positions], own, nearest=False)
         for i, planned in zip(positions, plan.results, strict=True):
-            rule = self.pack.rules[i]
-            self.ids[rule.key] = planned.id
-            self._created[planned.id] = {"priority": rule.priority, "confidence": rule.confidence}
+            self.ids[self.pack.rules[i].key] = planned.id
             self._count("added")
         self.vectors |= plan.vectors
 

@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field, replace
+from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +26,7 @@ from priming.errors import Conflict, NotFound, ParamError, PrimingError
 from priming.maintenance.replacing import deprecate, merge, restore, supersede
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, bare_text, draft
+from priming.remember.links import LinkRequest, link_request, link_requested
 from priming.remember.remember import Coming, repeated_after
 from priming.storage.filters import parse
 from priming.storage.questions import ids_of
@@ -360,16 +362,14 @@ class Following:
         return {(names[row.source], names[row.target]): row for row in rows}
 
     def _link(self, batch: list[Tie]) -> None:
-        """Make the links of a batch but those that must stay unchanged, with the times of those that have any."""
-        fresh, others, times = list[Mapping[str, Any]](), list[Mapping[str, Any]](), {}
+        """Make the links of a batch but those that must stay unchanged."""
+        fresh, others = list[LinkRequest](), list[LinkRequest]()
         for tie in batch:
-            link = {name: getattr(tie, name) for name in ("source", "target", "relation", "weight")}
-            (fresh if tie.fresh else others).append(link)
-            if tie.created_at or tie.last_activated:
-                stamps = state.moment(tie.created_at), state.moment(tie.last_activated)
-                times[tie.source, tie.relation, tie.target] = stamps
+            link = link_request(tie.source, tie.target, tie.relation, tie.weight)
+            created, active = map(_moment, (tie.created_at, tie.last_activated))
+            (fresh if tie.fresh else others).append(replace(link, created_at=created, last_activated=active))
         links = others + (state.without_user_links(self.memory, fresh) if fresh else [])
-        self.counts["links"] += state.link_with_times(self.memory, links, times)
+        self.counts["links"] += len(link_requested(self.memory, links))
 
     def _linked_here(self, row: LinkRow) -> bool:
         """Whether an import made a link, and nobody else set it since."""
@@ -394,6 +394,10 @@ class Following:
 
 def _draft_of(entry: Entry) -> Draft:
     return entry.checked or draft(entry.arguments)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _ends(row: LinkRow) -> tuple[str, str, str]:
