@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar, Unpack
+from typing import Any, NamedTuple, TypeVar
 
 from priming.config.caller import present_caller
 from priming.config.ids import uuid7
@@ -25,15 +25,11 @@ from priming.serialization import encode_row
 from priming.storage.damage import NamespaceLock
 from priming.storage.protocol import (
     Changes,
-    Kind,
     Logged,
     ReadOnlyRow,
-    Store,
     VersionKey,
-    Where,
-    WhichOperations,
 )
-from priming.storage.questions import activations, operation_of, page_of, record_named, suggestion
+from priming.storage.questions import StoredNamespace, suggestion
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, Proposal
 
@@ -50,11 +46,9 @@ class EmittedLine(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Namespace:
+class Namespace(StoredNamespace):
     """One namespace of a store with its embedder, clock and profile, and its working set."""
 
-    store: Store
-    namespace: str
     embedder: Embedder
     clock: Clock
     profile: Profile
@@ -174,7 +168,7 @@ class Namespace:
             return no_memories(self.namespace) + suggestion(self.namespace, names, self._has_memories)
 
     def _has_memories(self, namespace: str) -> bool:
-        return bool(page_of(self.store, namespace, self.now(), kinds=TEXT_KINDS, limit=1))
+        return bool(StoredNamespace(self.store, namespace).page_of(self.now(), kinds=TEXT_KINDS, limit=1))
 
     def listed(self, items: Iterable[T], *, empty: bool | None = None) -> list[T]:
         """The items of an answer, with the reason if there are none because the namespace has no memories.
@@ -200,10 +194,10 @@ class Namespace:
     def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
         """The memory of a key or id, or ``NotFound``."""
         key = check_key(key)
-        record = record_named(self.store, self.namespace, key, now or self.now())
+        record = self.record_named(key, now or self.now())
         if record is None:
             words = key.replace("-", " ").replace(":", " ")
-            similar = page_of(self.store, self.namespace, self.now(), words=words, limit=3)
+            similar = self.page_of(self.now(), words=words, limit=3)
             near = ", ".join(row.key for row in similar)
             raise self.not_found(
                 f"there is no memory {key!r} in {self.namespace!r}"
@@ -221,26 +215,9 @@ class Namespace:
             return False
         return later or len(texts) > VECTORS.at_once or vectors_needed(texts) > VECTORS.at_once
 
-    def rows(self, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
-        """The stored items of a kind, as ``Store.rows`` has them; none are read of no ``ids``."""
-        ids = where.get("ids")
-        return [] if ids is not None and not ids else self.store.rows(self.namespace, kind, **where)
-
-    def operations(self, **which: Unpack[WhichOperations]) -> list[Logged]:
-        """Operations, newest first; with ``after``, oldest first."""
-        return self.store.operations(self.namespace, **which)
-
-    def names(self, *, ids: Collection[str]) -> dict[str, str]:
-        """Id → key of the memories of these ids."""
-        return self.store.names(self.namespace, ids=ids) if ids else {}
-
-    def records(self, at: datetime, *, ids: Collection[str]) -> dict[str, MemoryRecord]:
-        """Id → memory in its current version valid at a time, in the order of ``ids``."""
-        return self.store.records(self.namespace, at, ids=ids) if ids else {}
-
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
         """How often each of these memories was activated in a profile, so far."""
-        return activations(self.store, self.namespace, profile, ids, self.now())
+        return self.activations_until(self.now(), profile, ids)
 
     @property
     def is_read_only(self) -> bool:
@@ -334,7 +311,7 @@ class Namespace:
     def next_operation_id(self, at: datetime) -> str:
         """The id of the next operation: the requested id, which counts once, else a new one."""
         requested, self.requested_id = self.requested_id, None
-        if requested is not None and operation_of(self.store, self.namespace, requested) is not None:
+        if requested is not None and self.operation_of(requested) is not None:
             raise Conflict(f"operation {requested} was carried out already: the log has it")
         return requested or uuid7(at)
 

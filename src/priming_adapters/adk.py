@@ -84,7 +84,7 @@ class PrimingMemoryService(BaseMemoryService):
             role = "user" if event.author == "user" else "model"
             items[key] = message(_text(event.content), role=role, metadata=about, **fields)
         with memory.lock:
-            present = {*memory.store.names(memory.namespace, keys=[*items]).values()}
+            present = {*memory.names(keys=[*items]).values()}
             remember(memory, *(item for key, item in items.items() if key not in present))
 
     def _add_entries(self, user: str, entries: Sequence[MemoryEntry], about: dict[str, Any]) -> None:

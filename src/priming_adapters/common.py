@@ -110,7 +110,7 @@ def put_all(memory: Memory, items: Mapping[str, Mapping[str, Any]]) -> None:
     ``items`` are arguments of ``remember``, by key.
     """
     with memory.writing():
-        taken = {*memory.store.names(memory.namespace, keys=[*items]).values()}
+        taken = {*memory.names(keys=[*items]).values()}
         old = {key: record for key in taken if (record := at_key(memory, key)) is not None}
         memory.remember_many(
             [{"key": key, "echo_guard": False, **item} for key, item in items.items() if key not in old]
@@ -136,10 +136,10 @@ def every(memory: Memory, filters: Mapping[str, Any] | None = None) -> Iterator[
     condition = parse({"kind": {"in": [*TEXT_KINDS]}, **(filters or {})})
     with memory.lock:
         now = memory.now()
-        ids = [*memory.store.names(memory.namespace, condition=condition, at=now)]
+        ids = [*memory.names(condition=condition, at=now)]
     for start in range(0, len(ids), PAGE):
         with memory.lock:
-            page = memory.store.records(memory.namespace, now, ids=ids[start : start + PAGE])
+            page = memory.records(now, ids=ids[start : start + PAGE])
         yield from page.values()
 
 

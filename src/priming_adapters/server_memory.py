@@ -309,7 +309,7 @@ class ServerMemory(McpConversation):
         """Remember what has no memory yet, each relation linked to its entities."""
         fresh = [node for node in chain(*graph.values()) if not node.id]
         keys = [key_of(f"{_NAME}:{node.value.get('name', node.text)}") for node in fresh]
-        taken = {*memory.store.names(memory.namespace, keys=keys).values()}
+        taken = {*memory.names(keys=keys).values()}
         shared: Any = {"kind": "fact", "trust": "agent", "source": self._source}
         items = []
         for node, name in zip(fresh, keys, strict=True):
@@ -382,9 +382,7 @@ def _written(path: Path | None, graph: Graph) -> str | None:
 
 def _latest(memory: Memory) -> str | None:
     """The id of the latest operation."""
-    return next(
-        (logged.id for logged in memory.store.operations(memory.namespace, limit=1, rows=False)), None
-    )
+    return next((logged.id for logged in memory.operations(limit=1, rows=False)), None)
 
 
 def _place(graph: Graph, name: str) -> int | None:

@@ -27,7 +27,6 @@ from priming.namespace import Namespace
 from priming.recall.records import get
 from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
-from priming.storage.questions import ids_of
 from priming.text.quotation import label
 from priming.text.statements.judge import judge
 from priming.types import MemoryRecord, Operation
@@ -149,7 +148,7 @@ def _remembered(memory: Namespace, lesson: Draft) -> StoredLesson:
             try:
                 remembered = remember_draft(memory, replace(lesson, key=key))
             except Conflict:
-                if lesson.key or key not in ids_of(memory.store, memory.namespace, [key]):
+                if lesson.key or key not in memory.ids_of([key]):
                     raise
             else:
                 return StoredLesson(remembered.key, STORED, remembered.operation)
@@ -211,7 +210,7 @@ def _free_key(memory: Namespace, lesson: Draft) -> str:
     """A key from the first words of a lesson, numbered where the key is in use."""
     key = slug(lesson.heading or lesson.content.partition("\n")[0])
     numbered = [key, *(f"{key}-{number}" for number in range(2, _NUMBERED))]
-    taken = ids_of(memory.store, memory.namespace, numbered)
+    taken = memory.ids_of(numbered)
     free = next((candidate for candidate in numbered if candidate not in taken), None)
     return free or free_key(key, uuid7(memory.now()), taken)
 
@@ -245,7 +244,7 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
         fit = working.living.values & (kinds == KINDS.index(kind))
         nearest, cosines = working.neighbours.nearest(vector, 2 * _NEAREST, fit)
         ids = [working.ids[row] for row in working.row[nearest[cosines > 0.0]].tolist()]
-        records = memory.store.records(memory.namespace, now, ids=ids)
+        records = memory.records(now, ids=ids)
         active = [records[i] for i in ids if i in records and records[i].status == "active"]
         return active[:_NEAREST]
 

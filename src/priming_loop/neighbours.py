@@ -42,7 +42,7 @@ def neighbors(memory: Namespace, keys: Collection[str], *, hops: int, least: flo
         reached: list[ReachedMemory] = []
         for hop in range(1, hops + 1):
             paths = _next_hop(memory, frontier, visited, least)
-            records = memory.store.records(memory.namespace, now, ids=paths)
+            records = memory.records(now, ids=paths)
             frontier = {i: paths[i] for i, record in records.items() if record.status == "active"}
             visited |= frontier
             new = [ReachedMemory(records[i], hop, via, weight) for i, (weight, via) in frontier.items()]
@@ -56,7 +56,7 @@ def _next_hop(
     """The memories that are one link further: by id the best weakest weight on a path, and the last relation."""
     paths: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
     signs = memory.signs()
-    for link in memory.store.rows(memory.namespace, LinkRow, ids=frontier) if frontier else ():
+    for link in memory.rows(LinkRow, ids=frontier):
         excluded = link.relation in _EXCLUDED_RELATIONS or signs.suppresses(link.relation)
         if link.weight < least or excluded or not (link.given or link.relation in _LEARNED_RELATIONS):
             continue

@@ -123,7 +123,7 @@ class Sessions:
     def find(self, session_id: str) -> Session | None:
         """The session of an id, unless it never began or was erased with a memory."""
         with self.memory.lock:
-            rows = self.memory.store.rows(self.memory.namespace, LoopSessionRow, ids=[session_id])
+            rows = self.memory.rows(LoopSessionRow, ids=[session_id])
         return next(map(_parsed, rows), None)
 
     def children(self, session: Session) -> list[Session]:
@@ -153,9 +153,7 @@ class Sessions:
             rows = [
                 row
                 for text in (bare, f"{bare}.", f"{bare}!")
-                for row in self.memory.store.rows(
-                    self.memory.namespace, LoopSessionRow, objective=text, limit=limit
-                )
+                for row in self.memory.rows(LoopSessionRow, objective=text, limit=limit)
                 if row.parent is None and plain_objective(row.objective) == plain
             ]
         latest = sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
@@ -168,9 +166,7 @@ class Sessions:
 
     def _rows(self, limit: int) -> Sequence[LoopSessionRow]:
         with self.memory.lock:
-            return self.memory.store.rows(
-                self.memory.namespace, LoopSessionRow, limit=check_count("limit", limit, 0, PAGE_LIMIT)
-            )
+            return self.memory.rows(LoopSessionRow, limit=check_count("limit", limit, 0, PAGE_LIMIT))
 
 
 def _parsed(row: LoopSessionRow) -> Session:

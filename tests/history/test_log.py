@@ -10,7 +10,7 @@ from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, Para
 from priming.config.caller import Caller, calling
 from priming.core.bitemporal import visible
 from priming.serialization import encode_row
-from priming.storage.questions import operation_of
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import LinkRow, MemoryRow, RelationRow, VerdictRow, VersionRow, identity
 
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
@@ -524,7 +524,7 @@ def test_an_undo_stands_again_when_a_later_one_of_the_same_operation_is_taken_ba
     second = memory.undo(done.id)
     memory.undo(second.id)
     assert memory.undo(redone.id).kind == "undo"
-    assert operation_of(memory.store, "default", done.id).undone_by == first.id
+    assert StoredNamespace(memory.store, "default").operation_of(done.id).undone_by == first.id
     assert memory.links() == []
 
 

@@ -17,7 +17,6 @@ from tests.storage.making import loop_session
 from priming import Conflict, Cue, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.maintenance.migrate import NOT_MOVED, TABLES, migrate
 from priming.storage.protocol import PARTS, ReadOnlyRow, TokenRow
-from priming.storage.questions import add_vectors
 from priming.storage.rows import ActivationCount
 from priming.storage.sqlite.store import SqliteStore
 from priming.types import Token
@@ -55,7 +54,7 @@ def fill(memory):
     memory.sleep()
     memory.store.append(memory.namespace, [ActivationCount("poc", memory.get("bob").id, "2026-05-01", 2)])
     vector = struct.pack("<2f", 1.0, 0.0)
-    add_vectors(memory.store, memory.namespace, "another/2", {(memory.get("bob").id, 1): vector})
+    memory.add_vectors("another/2", {(memory.get("bob").id, 1): vector})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from priming import Cue, HashedEmbedder
 from priming.config.environment import VERSION
 from priming.core.arguments.arrays import unpacked
 from priming.index.snapshot import SnapshotFile, save
-from priming.storage.questions import add_vectors, operation_id, stored_vectors
+from priming.storage.questions import StoredNamespace
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def test_a_working_set_on_disk_is_compared_with_the_rows(lived, open_memory, url
         "generation": lived.embedder.generation,
         "version": VERSION,
         "head": working.head,
-        "operation": operation_id(lived.store, "default", working.head),
+        "operation": StoredNamespace(lived.store, "default").operation_id(working.head),
     }
     save(working, file.path, stamp)
     lived.remember("Eve came later.")
@@ -212,10 +212,10 @@ def test_a_text_that_is_indexed_by_other_words_is_named_in_a_file(open_memory, u
 
 def test_a_passage_whose_vector_is_none_is_named(memory):
     key = memory.remember("The strings were changed. " * 60, key="strings")
-    ((version, packed),) = stored_vectors(memory.store, memory.namespace, memory.embedder.generation)
+    ((version, packed),) = memory.stored_vectors(memory.embedder.generation)
     vectors = unpacked(packed)
     assert memory.verify().findings == ()
     harmed = replace(vectors, passages=vectors.passages * np.float32(1.5))
-    add_vectors(memory.store, memory.namespace, memory.embedder.generation, {version: harmed.packed()})
+    memory.add_vectors(memory.embedder.generation, {version: harmed.packed()})
     (finding,) = memory.verify().findings
     assert (finding.rule, key.key in finding.subject) == ("bad-vector", True)

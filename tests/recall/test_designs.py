@@ -406,7 +406,8 @@ def test_a_recall_asks_the_store_no_oftener_for_more_hits_or_names(reply, profil
         statements.clear()
         return count
 
-    assert query("Did Zed play the banjo in Oslo?", 40) == query("the banjo", 1) > 0
+    many, few = query("Did Zed play the banjo in Oslo?", 40), query("the banjo", 1)
+    assert 0 < few <= many <= few + 1  # the keys of what paths lead over, of all hits at once
 
 
 @pytest.mark.parametrize(("facts", "expected"), [(1, 0.8), (4, 0.107), (30, -0.901), (200, -1.849)])

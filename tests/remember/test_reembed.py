@@ -8,7 +8,6 @@ from priming import EmbedderError, HashedEmbedder, Memory
 from priming.config.params.limits import VECTORS
 from priming.embedding import weights
 from priming.remember.vectors import follow
-from priming.storage.questions import stored_vectors
 
 OLD, NEW = HashedEmbedder(16), HashedEmbedder(32)
 
@@ -135,7 +134,7 @@ def test_in_a_namespace_without_memories_nothing_is_embedded(url):
 
 def vectors(memory):
     """The stored vectors of the embedder in use, by key and version."""
-    result = dict(stored_vectors(memory.store, memory.namespace, memory.embedder.generation))
+    result = dict(memory.stored_vectors(memory.embedder.generation))
     names = memory.store.names(memory.namespace, ids={memory_id for memory_id, _ in result})
     return {(names[memory_id], version): vector for (memory_id, version), vector in result.items()}
 

@@ -15,7 +15,7 @@ from priming.errors import EmbedderError, ParamError
 from priming.operations.service import LocalService
 from priming.remember import vectors
 from priming.remember.vectors import complete, follow, reembed
-from priming.storage.questions import stored_vectors
+from priming.storage.questions import StoredNamespace
 
 WORDS = StaticEmbedder()
 AT_ONCE, BATCH = 16, 4
@@ -220,7 +220,9 @@ def test_a_text_that_changed_meanwhile_has_the_vector_of_its_new_text(url):
         follow(memory, inf)
         assert memory.status().waiting == 0
         generation = memory.embedder.generation
-        vectors = dict(stored_vectors(memory.store, "default", generation, [memory.get(key).id]))
+        vectors = dict(
+            StoredNamespace(memory.store, "default").stored_vectors(generation, [memory.get(key).id])
+        )
         (version, blob), *others = [(number, blob) for (_, number), blob in vectors.items()]
         assert (version, others) == (2, [])
         assert np.array_equal(np.frombuffer(blob, "<f4"), memory.embedder.embed(["It holds nails."])[0])

@@ -15,7 +15,6 @@ from priming.core.pack import estimate_tokens
 from priming.core.score import floop
 from priming.recall.formatting import RULES_HEADER, rule_full, rule_gist, rule_name
 from priming.rules.activation import MOST
-from priming.storage.questions import recall_of
 
 PYTHON, GO = Cue(language="python"), Cue(language="go")
 HOUR = timedelta(hours=1)
@@ -357,7 +356,7 @@ def test_the_recall_is_stored_and_moves_no_weight(memory):
     memory.link("seed", "next", "requires", 0.9)
     before = memory.links(), memory.log()
     answer = memory.active(Cue("write it", language="python"), session="monday")
-    trace = recall_of(memory.store, memory.namespace, answer.recall_id)
+    trace = memory.recall_of(answer.recall_id)
     assert (trace.session, trace.profile) == ("monday", "floop")
     assert trace.cue == {"text": "write it", "language": "python"}
     assert trace.hits == tuple((hit.memory.id, hit.score) for hit in answer.hits)
@@ -386,9 +385,9 @@ def test_each_store_keeps_its_own_hits_under_a_shared_recall_id(memory, open_mem
     theirs = other.learn("Always run the tests")
     answer = memory.active(Cue(), beside={"global": other, "silent": silent})
     for item, done in ((memory, mine), (other, theirs)):
-        trace = recall_of(item.store, item.namespace, answer.recall_id)
+        trace = item.recall_of(answer.recall_id)
         assert [memory_id for memory_id, _ in trace.hits] == [done.id]
-    assert recall_of(silent.store, silent.namespace, answer.recall_id) is None
+    assert silent.recall_of(answer.recall_id) is None
 
 
 def test_equal_keys_of_two_stores_may_both_apply(memory, open_memory):

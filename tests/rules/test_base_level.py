@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from priming import Cue
-from priming.storage.questions import activations
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import ActivationCount
 from priming.storage.sql.kinds import selected
 from priming.storage.sqlite.store import SqliteStore
@@ -114,7 +114,8 @@ def test_undo_leaves_the_count_and_purging_the_rule_erases_it(rule, clock):
     clock.at += 2 * HOUR
     assert shown(rule) == pytest.approx(base(1, 2))
     memory_id = rule.get("quote").id
-    assert activations(rule.store, "default", "floop", [memory_id], clock.at) == {memory_id: 2}
+    stored = StoredNamespace(rule.store, "default")
+    assert stored.activations_until(clock.at, "floop", [memory_id]) == {memory_id: 2}
     rule.purge("quote")
     assert rule.store.rows("default", ActivationCount) == []
 

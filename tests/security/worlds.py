@@ -20,7 +20,7 @@ from priming.errors import PrimingError
 from priming.operations.service import LocalService
 from priming.serialization import encode, full_error_payload
 from priming.storage.protocol import Trace
-from priming.storage.questions import whole_rows
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import ActivationCount, LoopSessionRow
 from priming_server import examples
 from priming_server.access.tokens import Tokens
@@ -140,7 +140,7 @@ class World:
 def whole(store):
     """Every row of another, its log, recalls and sessions of the loop."""
     return [
-        *(repr(row) for row in whole_rows(store, THEIRS)),
+        *(repr(row) for row in StoredNamespace(store, THEIRS).whole_rows()),
         *(repr(operation) for operation in store.operations(THEIRS, after=0)),
         *(repr(trace) for trace in store.rows(THEIRS, Trace, limit=1000)),
         *(repr(row) for row in store.rows(THEIRS, LoopSessionRow, limit=1000)),

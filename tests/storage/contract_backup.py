@@ -7,7 +7,7 @@ import pytest
 
 from priming.errors import Conflict, Corrupt, ParamError, PrimingError, StoreError
 from priming.storage.protocol import Changes, Store, Trace
-from priming.storage.questions import page_of
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import MemoryRow
 
 from .making import NOW, dump, link, operation, pair, remember, run, texts, trace, verdict, weights, whole
@@ -55,7 +55,9 @@ def test_a_backup_brings_back_every_namespace_as_it_was(store: Store, tmp_path: 
     put_back(store, tmp_path / "backup.db")
     for name, holder in before.items():
         assert without_the_last(dump(store, name)) == holder
-        assert [item.id for item in page_of(store, name, NOW, words="wörds", limit=100)] == ["a"]
+        assert [item.id for item in StoredNamespace(store, name).page_of(NOW, words="wörds", limit=100)] == [
+            "a"
+        ]
         assert store.check(name) == []
 
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from priming.errors import ParamError
 from priming.storage.filters import Comparison, Condition, parse
 from priming.storage.protocol import Store
-from priming.storage.questions import page_of
 from priming.types import MemoryRecord
 
-from .making import DAY, NOW, operation, remember, whole
+from .making import DAY, NOW, mine, operation, remember, whole
 
 HELD: dict[str, dict[str, Any]] = {
     "plain": {"content": "plain words"},
@@ -73,7 +72,7 @@ def fill(store: Store) -> dict[str, MemoryRecord]:
     """Memories with about every kind of value; once a store."""
     if not store.head("mine"):
         remember(store, *(whole(name, **fields) for name, fields in HELD.items()))
-    return {item.id: item for item in page_of(store, "mine", NOW, limit=100)}
+    return {item.id: item for item in mine(store).page_of(NOW, limit=100)}
 
 
 def matches(store: Store, filters: dict[str, Any]) -> list[str]:

@@ -8,7 +8,6 @@ import pytest
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Store
-from priming.storage.questions import present, record_named
 from priming.storage.rows import MemoryRow, PairRow, Row, RowChange, RunRow, VerdictRow, WeightsRow
 from priming.types import Retention, Use
 
@@ -19,6 +18,7 @@ from .making import (
     dump,
     link,
     memory,
+    mine,
     operation,
     pair,
     remember,
@@ -51,13 +51,13 @@ def test_every_field_of_what_was_learnt_comes_back_as_it_was(store: Store) -> No
     assert store.rows("mine", PairRow) == [pair("a", "b", NOW, NOW + DAY)]
     assert store.rows("mine", RunRow) == [FULL_RUN]
     assert [row.after for row in store.operations("mine", after=0)[0].rows] == rows
-    assert [present(store, "mine", row) for row in rows] == rows
+    assert [mine(store).stored(row) for row in rows] == rows
 
 
 def test_a_memory_is_as_sure_as_it_was_told(store: Store) -> None:
     remember(store, whole("a"), memory("b", confidence=0.6), whole("b")[1:])
     assert [row.confidence for row in store.rows("mine", MemoryRow)] == [1.0, 0.6]
-    result = record_named(store, "mine", "b", NOW)
+    result = mine(store).record_named("b", NOW)
     assert result is not None
     assert result.confidence == 0.6
 
@@ -131,7 +131,7 @@ def test_weights_are_found_by_their_profile(store: Store) -> None:
 def test_what_was_not_learnt_is_not_present(store: Store, row: Row) -> None:
     remember(store, whole("a"), whole("b"), pair("b", "a"), verdict("a", operation="other"), run("m"))
     remember(store, weights("b"))
-    assert present(store, "mine", row) is None
+    assert mine(store).stored(row) is None
 
 
 MOVED = {

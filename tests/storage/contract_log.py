@@ -4,7 +4,7 @@ import pytest
 
 from priming.errors import Conflict, NotFound
 from priming.storage.protocol import Changes, Logged, Store, Trace
-from priming.storage.questions import operation_id, operation_of, page_of, record_named, restore
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import LinkRow, MemoryRow, Row, RowChange
 
 from .making import (
@@ -15,6 +15,7 @@ from .making import (
     every_row,
     link,
     memory,
+    mine,
     operation,
     pair,
     remember,
@@ -35,10 +36,13 @@ def test_an_operation_stands_in_the_log_with_all_that_is_known_of_it(store: Stor
     )
     number = store.apply(changes)
     logged = Logged(number, "x", "remember", NOW, "user", "cli", "why", None, "done", tuple(rows))
-    assert operation_of(store, "mine", "x") == logged
+    assert mine(store).operation_of("x") == logged
     assert (store.operations("mine", after=0), store.operations("mine", limit=100)) == ([logged], [logged])
-    assert operation_id(store, "mine", number) == "x"
-    assert (operation_of(store, "mine", "nil"), operation_id(store, "mine", 9)) == (None, None)
+    assert mine(store).operation_id(number) == "x"
+    assert (
+        mine(store).operation_of("nil"),
+        mine(store).operation_id(9),
+    ) == (None, None)
 
 
 def test_both_sides_of_a_change_are_kept(store: Store) -> None:
@@ -134,7 +138,7 @@ def test_a_restored_namespace_equals_the_one_it_came_from(store: Store) -> None:
     remember(store, whole("p"), learnt, id="4")
     store.purge(Changes("mine", "5", "purge", NOW), ["p"])
     holder = dump(store)
-    restore(store, "again", every_row(holder), holder["log"][::-1])
+    StoredNamespace(store, "again").fill(every_row(holder), holder["log"][::-1])
     restored = dump(store, "again")
     assert restored["counts"].pop("generation") is None
     assert {**restored, "vectors": holder["vectors"]} == {
@@ -148,13 +152,13 @@ def test_only_an_empty_namespace_can_be_restored(store: Store) -> None:
     remember(store, whole("a"))
     before = dump(store)
     with pytest.raises(Conflict, match="not empty"):
-        restore(store, "mine", whole("b"), [Logged(1, "x", "remember", NOW, rows=tuple(added(whole("b"))))])
+        mine(store).fill(whole("b"), [Logged(1, "x", "remember", NOW, rows=tuple(added(whole("b"))))])
     assert dump(store) == before
 
 
 def test_a_restore_that_fails_leaves_nothing(store: Store) -> None:
     with pytest.raises(Conflict):
-        restore(store, "mine", [*whole("a"), *whole("b", key="key-a")], [Logged(1, "x", "remember", NOW)])
+        mine(store).fill([*whole("a"), *whole("b", key="key-a")], [Logged(1, "x", "remember", NOW)])
     assert store.namespaces() == []
 
 
@@ -178,8 +182,8 @@ def test_a_purge_erases_a_memory_and_every_trace_of_it(store: Store) -> None:
     assert [row.id for row in store.rows("mine", MemoryRow)] == ["b", "c"]
     assert store.rows("mine", LinkRow) == [link("b", "c")]
     assert (
-        record_named(store, "mine", "a", NOW),
-        page_of(store, "mine", NOW, words="says a", limit=100),
+        mine(store).record_named("a", NOW),
+        mine(store).page_of(NOW, words="says a", limit=100),
     ) == (None, [])
     assert [row.recall_id for row in store.rows("mine", Trace, limit=100)] == ["r2"]
     assert [entry.rows for entry in store.operations("mine", after=0)] == [

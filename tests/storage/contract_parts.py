@@ -7,7 +7,7 @@ import pytest
 from priming.errors import Conflict
 from priming.storage.copies import mentions_any
 from priming.storage.protocol import PARTS, Changes, Logged, Store, Trace
-from priming.storage.questions import add_vectors, page_of
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import (
     ActivationCount,
     LoopSessionRow,
@@ -49,7 +49,7 @@ def fill(store: Store, namespace: str = "mine") -> None:
     store.apply(
         operation([change.inverse() for change in added(link("b", "c", "next"))], namespace=namespace)
     )
-    add_vectors(store, namespace, "another/2", {("a", 1): b"\0" * 8})
+    StoredNamespace(store, namespace).add_vectors("another/2", {("a", 1): b"\0" * 8})
     limits = {"keep": 9, "keep_flows": 9, "not_before": NOW - 9 * DAY}
     store.add_trace(namespace, trace("r1", NOW, "a", nodes=("a", "b"), flow=b"flow", counted=True), **limits)
     store.add_trace(namespace, trace("r0", NOW - DAY, "b"), **limits)
@@ -96,7 +96,7 @@ def test_what_is_read_can_be_appended_to_another_namespace_piece_by_piece(store:
     assert dump(store, "theirs") == dump(store)
     assert store.head("theirs") == store.head("mine")
     assert store.check("theirs") == []
-    assert page_of(store, "theirs", NOW, words="says", limit=100)
+    assert StoredNamespace(store, "theirs").page_of(NOW, words="says", limit=100)
 
 
 def test_items_can_be_appended_where_writes_are_refused(store: Store) -> None:

@@ -7,19 +7,31 @@ import pytest
 
 from priming.storage.filters import parse
 from priming.storage.protocol import Store, Trace
-from priming.storage.questions import ids_of, ids_of_digests, page_of, present, record_named, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
-from .making import DAY, GENERATION, NOW, added, link, memory, operation, remember, vector, version, whole
+from .making import (
+    DAY,
+    GENERATION,
+    NOW,
+    added,
+    link,
+    memory,
+    mine,
+    operation,
+    remember,
+    vector,
+    version,
+    whole,
+)
 
 
 def result(store: Store, words: str, at: datetime = NOW) -> list[str]:
-    return [item.id for item in page_of(store, "mine", at, words=words, limit=100)]
+    return [item.id for item in mine(store).page_of(at, words=words, limit=100)]
 
 
 def got(store: Store, key: str, at: datetime = NOW) -> MemoryRecord:
-    record = record_named(store, "mine", key, at)
+    record = mine(store).record_named(key, at)
     assert record is not None
     return record
 
@@ -53,9 +65,9 @@ def test_an_empty_store_answers_with_nothing(store: Store) -> None:
         [],
     )
     assert (
-        record_named(store, "mine", "a", NOW),
+        mine(store).record_named("a", NOW),
         store.records("mine", NOW, ids=["a"]),
-        page_of(store, "mine", NOW, limit=100),
+        mine(store).page_of(NOW, limit=100),
     ) == (
         None,
         {},
@@ -68,7 +80,7 @@ def test_an_empty_store_answers_with_nothing(store: Store) -> None:
     ) == ([], [], [])
     assert (
         list(store.part("mine", MemoryRecord, until=NOW)),
-        list(stored_vectors(store, "mine", GENERATION)),
+        list(mine(store).stored_vectors(GENERATION)),
     ) == ([], [])
     assert store.counts("mine").memories == {}
     assert store.check("mine") == []
@@ -77,8 +89,8 @@ def test_an_empty_store_answers_with_nothing(store: Store) -> None:
 def test_a_memory_is_found_by_its_key_or_its_id(store: Store) -> None:
     remember(store, whole("a"), whole("b"))
     assert [got(store, name).id for name in ("a", "key-b")] == ["a", "b"]
-    assert record_named(store, "mine", "nil", NOW) is None
-    assert record_named(store, "mine", "key-", NOW) is None
+    assert mine(store).record_named("nil", NOW) is None
+    assert mine(store).record_named("key-", NOW) is None
 
 
 def test_an_id_goes_before_a_key_of_the_same_name(store: Store) -> None:
@@ -118,29 +130,33 @@ def test_a_page_follows_the_order_of_insertion(store: Store) -> None:
     remember(store, whole("c"), whole("a"))
     remember(store, whole("b"))
     supersede(store, "c", "again", at=NOW)
-    assert [item.id for item in page_of(store, "mine", NOW, limit=100)] == [
+    assert [item.id for item in mine(store).page_of(NOW, limit=100)] == [
         "c",
         "a",
         "b",
     ]
-    assert [item.id for item in page_of(store, "mine", NOW, limit=2)] == [
+    assert [item.id for item in mine(store).page_of(NOW, limit=2)] == [
         "c",
         "a",
     ]
-    assert [item.id for item in page_of(store, "mine", NOW, after="a", limit=2)] == ["b"]
-    assert page_of(store, "mine", NOW, after="b", limit=100) == []
-    assert page_of(store, "mine", NOW, after="nil", limit=100) == []
-    assert len(page_of(store, "mine", NOW)) == 3
+    assert [item.id for item in mine(store).page_of(NOW, after="a", limit=2)] == ["b"]
+    assert mine(store).page_of(NOW, after="b", limit=100) == []
+    assert mine(store).page_of(NOW, after="nil", limit=100) == []
+    assert len(mine(store).page_of(NOW)) == 3
 
 
 def test_a_page_keeps_to_kinds_and_status(store: Store) -> None:
     remember(store, whole("a"), whole("b", kind="fact"), whole("c", kind="fact", status="forgotten"))
-    assert [item.id for item in page_of(store, "mine", NOW, kinds=["fact"], limit=100)] == ["b"]
-    assert [
-        item.id for item in page_of(store, "mine", NOW, kinds=["fact"], limit=100, status="forgotten")
-    ] == ["c"]
-    assert [item.id for item in page_of(store, "mine", NOW, limit=100, status=None)] == ["a", "b", "c"]
-    assert page_of(store, "mine", NOW, kinds=[], limit=100) == []
+    assert [item.id for item in mine(store).page_of(NOW, kinds=["fact"], limit=100)] == ["b"]
+    assert [item.id for item in mine(store).page_of(NOW, kinds=["fact"], limit=100, status="forgotten")] == [
+        "c"
+    ]
+    assert [item.id for item in mine(store).page_of(NOW, limit=100, status=None)] == [
+        "a",
+        "b",
+        "c",
+    ]
+    assert mine(store).page_of(NOW, kinds=[], limit=100) == []
 
 
 def test_words_are_found_in_any_form_and_all_must_be_there(store: Store) -> None:
@@ -316,9 +332,9 @@ def test_links_are_found_from_either_end_and_by_relation(store: Store) -> None:
 def test_present_gives_a_row_as_it_is_now(store: Store) -> None:
     remember(store, whole("a"), whole("b"), link("a", "b"))
     store.apply(operation([RowChange(memory("a"), memory("a", weight=0.9))]))
-    assert present(store, "mine", memory("a")) == memory("a", weight=0.9)
-    assert present(store, "mine", version("a")) == version("a")
-    assert present(store, "mine", link("a", "b", weight=0.1)) == link("a", "b")
+    assert mine(store).stored(memory("a")) == memory("a", weight=0.9)
+    assert mine(store).stored(version("a")) == version("a")
+    assert mine(store).stored(link("a", "b", weight=0.1)) == link("a", "b")
     for row in (
         memory("nil"),
         version("a", revision=2),
@@ -326,21 +342,27 @@ def test_present_gives_a_row_as_it_is_now(store: Store) -> None:
         link("b", "a"),
         link("a", "b", "next"),
     ):
-        assert present(store, "mine", row) is None
+        assert mine(store).stored(row) is None
 
 
 def test_keys_and_names_are_each_other_s_inverse(store: Store) -> None:
     remember(store, whole("a"), whole("b", status="forgotten"))
-    assert ids_of(store, "mine", ["key-a", "key-b", "key-c", "a", "key-a"]) == {"key-a": "a", "key-b": "b"}
+    assert mine(store).ids_of(["key-a", "key-b", "key-c", "a", "key-a"]) == {
+        "key-a": "a",
+        "key-b": "b",
+    }
     assert store.names("mine", ids=["a", "b", "c", "key-a"]) == {"a": "key-a", "b": "key-b"}
-    assert (ids_of(store, "mine", []), store.names("mine", ids=[])) == ({}, {})
+    assert (mine(store).ids_of([]), store.names("mine", ids=[])) == ({}, {})
 
 
 def test_a_digest_names_the_latest_active_memory_of_that_content(store: Store) -> None:
     remember(store, whole("a", "same"), whole("b", "same"), whole("x", "same", status="forgotten"))
-    assert ids_of_digests(store, "mine", ["d-same", "d-same", "d-nil"]) == {"d-same": "b"}
+    assert mine(store).ids_of_digests(["d-same", "d-same", "d-nil"]) == {"d-same": "b"}
     supersede(store, "b", "other", at=NOW)
-    assert ids_of_digests(store, "mine", ["d-same", "d-other"]) == {"d-same": "a", "d-other": "b"}
+    assert mine(store).ids_of_digests(["d-same", "d-other"]) == {
+        "d-same": "a",
+        "d-other": "b",
+    }
 
 
 def test_the_tail_of_a_session_is_its_latest_active_memories(store: Store) -> None:
@@ -355,13 +377,13 @@ def test_the_tail_of_a_session_is_its_latest_active_memories(store: Store) -> No
 
 def test_vectors_come_by_generation_and_by_memory(store: Store) -> None:
     remember(store, whole("a"), whole("b"))
-    assert dict(stored_vectors(store, "mine", GENERATION)) == {
+    assert dict(mine(store).stored_vectors(GENERATION)) == {
         ("a", 1): vector(1.0, 1.0),
         ("b", 1): vector(3.0, 1.0),
     }
-    assert [key for key, _ in stored_vectors(store, "mine", GENERATION, ["b", "nil"])] == [("b", 1)]
-    assert list(stored_vectors(store, "mine", GENERATION, [])) == []
-    assert list(stored_vectors(store, "mine", "nil")) == []
+    assert [key for key, _ in mine(store).stored_vectors(GENERATION, ["b", "nil"])] == [("b", 1)]
+    assert list(mine(store).stored_vectors(GENERATION, [])) == []
+    assert list(mine(store).stored_vectors("nil")) == []
 
 
 def test_counts_tell_memories_by_kind_and_status_and_links_by_relation(store: Store) -> None:

@@ -11,7 +11,6 @@ from priming.core.arguments.arrays import TextVectors
 from priming.errors import Conflict, NotFound, ParamError, PrimingError, StoreError
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Store
-from priming.storage.questions import add_vectors, ids_of, operation_of, page_of, record_named, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VectorRow, VersionRow
 
 from .making import (
@@ -22,6 +21,7 @@ from .making import (
     dump,
     link,
     memory,
+    mine,
     operation,
     remember,
     rows_of,
@@ -90,7 +90,7 @@ def test_every_field_of_a_row_comes_back_as_it_was(store: Store) -> None:
 
 def test_a_record_joins_a_memory_and_its_version(store: Store) -> None:
     remember(store, FULL_MEMORY, FULL_VERSION)
-    result = record_named(store, "mine", "a", NOW)
+    result = mine(store).record_named("a", NOW)
     assert result is not None
     assert (result.namespace, result.key, result.kind) == ("mine", "κλειδί/ключ", "procedure")
     assert (result.use.uses, result.use.last_used_at, result.use.followed) == (7, NOW - DAY, 4)
@@ -134,7 +134,7 @@ def test_a_change_moves_the_state_of_a_memory_and_of_a_link(store: Store) -> Non
     store.apply(operation([RowChange(memory("a"), used), RowChange(link("a", "b"), stronger)]))
     assert store.rows("mine", MemoryRow, ids=["a"]) == [used]
     assert store.rows("mine", LinkRow) == [stronger]
-    assert ids_of(store, "mine", ["renamed", "key-a"]) == {"renamed": "a"}
+    assert mine(store).ids_of(["renamed", "key-a"]) == {"renamed": "a"}
 
 
 def test_a_supersede_retires_a_version_and_records_two(store: Store) -> None:
@@ -147,8 +147,8 @@ def test_a_supersede_retires_a_version_and_records_two(store: Store) -> None:
         operation([RowChange(old, replace(old, retired_at=later)), *added(ended, fresh)], kind="supersede")
     )
     assert store.rows("mine", VersionRow, ids=["a"]) == [replace(old, retired_at=later), ended, fresh]
-    assert [item.content for item in page_of(store, "mine", later, limit=100)] == ["second"]
-    assert [item.content for item in page_of(store, "mine", NOW, limit=100)] == ["first"]
+    assert [item.content for item in mine(store).page_of(later, limit=100)] == ["second"]
+    assert [item.content for item in mine(store).page_of(NOW, limit=100)] == ["first"]
 
 
 def test_rows_are_removed_in_whatever_order_they_are_given(store: Store) -> None:
@@ -163,9 +163,9 @@ def test_vectors_go_with_the_last_row_of_their_version(store: Store) -> None:
     again = version("a", revision=2)
     remember(store, whole("a"), again)
     store.apply(operation([RowChange(again, None)]))
-    assert [key for key, _ in stored_vectors(store, "mine", GENERATION)] == [("a", 1)]
+    assert [key for key, _ in mine(store).stored_vectors(GENERATION)] == [("a", 1)]
     store.apply(operation([RowChange(version("a"), None)]))
-    assert list(stored_vectors(store, "mine", GENERATION)) == []
+    assert list(mine(store).stored_vectors(GENERATION)) == []
 
 
 RETIRED = replace(version("a"), retired_at=NOW)
@@ -193,7 +193,7 @@ def test_the_inverse_of_a_change_brings_back_what_was_before(store: Store, chang
         operation([change.inverse() for change in changes], id="back", kind="undo", undoes=("there",))
     )
     assert rows_of(dump(store)) == before
-    undone = operation_of(store, "mine", "there")
+    undone = mine(store).operation_of("there")
     assert undone is not None
     assert undone.undone_by == "back"
     store.apply(operation(changes, undoes=("back",)))
@@ -359,7 +359,7 @@ def test_a_write_that_failed_inside_a_transaction_is_not_kept_even_if_caught(sto
 
 def test_a_read_that_finds_nothing_does_not_spoil_a_transaction(store: Store) -> None:
     with store.transaction():
-        assert record_named(store, "mine", "nil", NOW) is None
+        assert mine(store).record_named("nil", NOW) is None
         with pytest.raises(LookupError), store.transaction(write=False):
             raise LookupError
         remember(store, whole("a"))
@@ -383,10 +383,10 @@ def test_a_closed_store_says_so_and_closes_again(store: Store) -> None:
 
 def test_vectors_replace_each_other_and_know_their_generation(store: Store) -> None:
     remember(store, whole("a"), whole("b"))
-    add_vectors(store, "mine", "other", {("a", 1): vector(9.0)})
-    add_vectors(store, "mine", GENERATION, {("a", 1): vector(7.0)})
-    assert dict(stored_vectors(store, "mine", "other")) == {("a", 1): vector(9.0)}
-    assert dict(stored_vectors(store, "mine", GENERATION, ["a"])) == {("a", 1): vector(7.0)}
+    mine(store).add_vectors("other", {("a", 1): vector(9.0)})
+    mine(store).add_vectors(GENERATION, {("a", 1): vector(7.0)})
+    assert dict(mine(store).stored_vectors("other")) == {("a", 1): vector(9.0)}
+    assert dict(mine(store).stored_vectors(GENERATION, ["a"])) == {("a", 1): vector(7.0)}
     assert store.head("mine") == 1
 
 
@@ -395,19 +395,19 @@ def test_vectors_of_any_number_of_passages_follow_that_of_the_whole(store: Store
     rows = np.eye(512, dtype=np.float32)
     long = TextVectors(rows[0], rows[1:61], tuple(range(400, 61 * 400, 400))).packed()
     short = TextVectors(rows[7], rows[:0]).packed()
-    add_vectors(store, "mine", "long", {("a", 1): long, ("b", 1): short})
-    assert dict(stored_vectors(store, "mine", "long")) == {("a", 1): long, ("b", 1): short}
+    mine(store).add_vectors("long", {("a", 1): long, ("b", 1): short})
+    assert dict(mine(store).stored_vectors("long")) == {("a", 1): long, ("b", 1): short}
     stored = {row.id: row.vector for row in store.part("mine", VectorRow) if row.generation == "long"}
     assert stored == {"a": long, "b": short}
-    add_vectors(store, "mine", "long", {("a", 1): short})
-    assert dict(stored_vectors(store, "mine", "long", ["a"])) == {("a", 1): short}
+    mine(store).add_vectors("long", {("a", 1): short})
+    assert dict(mine(store).stored_vectors("long", ["a"])) == {("a", 1): short}
 
 
 def test_vectors_of_versions_that_are_not_there_are_passed_over(store: Store) -> None:
     remember(store, whole("a"), vectors=False)
-    add_vectors(
-        store, "mine", GENERATION, {("a", 1): vector(1.0), ("a", 2): vector(2.0), ("nil", 1): vector(3.0)}
+    mine(store).add_vectors(
+        GENERATION, {("a", 1): vector(1.0), ("a", 2): vector(2.0), ("nil", 1): vector(3.0)}
     )
-    assert [key for key, _ in stored_vectors(store, "mine", GENERATION)] == [("a", 1)]
-    add_vectors(store, "mine", "empty", {})
+    assert [key for key, _ in mine(store).stored_vectors(GENERATION)] == [("a", 1)]
+    mine(store).add_vectors("empty", {})
     assert store.check("mine") == []

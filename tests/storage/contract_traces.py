@@ -6,9 +6,8 @@ import pytest
 
 from priming.errors import Conflict
 from priming.storage.protocol import Changes, Store, Trace
-from priming.storage.questions import recall_of
 
-from .making import DAY, NOW, remember, trace, whole
+from .making import DAY, NOW, mine, remember, trace, whole
 
 
 def named(result: list[Trace]) -> list[str]:
@@ -56,9 +55,9 @@ def test_a_recall_is_found_by_its_id_with_its_flow(store: Store) -> None:
     rest = trace("r1", NOW, "a", session="s", nodes=nodes, flow=bytes(range(256)))
     store.add_trace("mine", rest, keep=9, keep_flows=9, not_before=NOW)
     store.add_trace("mine", trace("r2"), keep=9, keep_flows=9, not_before=NOW)
-    assert recall_of(store, "mine", "r1") == rest
-    assert recall_of(store, "mine", "r2") == trace("r2")
-    assert recall_of(store, "mine", "nil") is None
+    assert mine(store).recall_of("r1") == rest
+    assert mine(store).recall_of("r2") == trace("r2")
+    assert mine(store).recall_of("nil") is None
     assert store.rows("mine", Trace, limit=100) == [trace("r2"), trace("r1", NOW, "a", session="s")]
 
 
@@ -67,7 +66,7 @@ def test_only_the_latest_recalls_keep_their_flow(store: Store) -> None:
         item = trace(f"r{i}", NOW, "a", nodes=("a",), flow=b"flow")
         store.add_trace("mine", item, keep=4, keep_flows=2, not_before=NOW)
     result = {
-        row.recall_id: recall_of(store, "mine", row.recall_id) for row in store.rows("mine", Trace, limit=100)
+        row.recall_id: mine(store).recall_of(row.recall_id) for row in store.rows("mine", Trace, limit=100)
     }
     assert {name: entry and (entry.nodes, entry.flow) for name, entry in result.items()} == {
         "r4": (("a",), b"flow"),
@@ -76,7 +75,7 @@ def test_only_the_latest_recalls_keep_their_flow(store: Store) -> None:
         "r1": ((), None),
     }
     store.add_trace("mine", trace("r5", nodes=("a",), flow=b"flow"), keep=9, keep_flows=0, not_before=NOW)
-    flows = [recall_of(store, "mine", row.recall_id) for row in store.rows("mine", Trace, limit=100)]
+    flows = [mine(store).recall_of(row.recall_id) for row in store.rows("mine", Trace, limit=100)]
     assert [flow and flow.flow for flow in flows] == [None] * 5
 
 
@@ -115,5 +114,5 @@ def test_a_purge_drops_recalls_of_a_memory_and_flows_through_it(store: Store) ->
         store.add_trace("mine", item, keep=9, keep_flows=9, not_before=NOW)
     assert store.purge(Changes("mine", "p", "purge", NOW), ["a"])["traces"] == 1
     assert named(store.rows("mine", Trace, limit=100)) == ["apart", "passed"]
-    assert recall_of(store, "mine", "passed") == trace("passed", NOW, "b")
-    assert recall_of(store, "mine", "apart") == traces[2]
+    assert mine(store).recall_of("passed") == trace("passed", NOW, "b")
+    assert mine(store).recall_of("apart") == traces[2]

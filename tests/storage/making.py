@@ -12,7 +12,7 @@ from typing import Any
 
 from priming.serialization import stamp
 from priming.storage.protocol import Changes, Logged, Store, Trace, VersionKey
-from priming.storage.questions import recall_of, stored_vectors
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import (
     LinkRow,
     LoopSessionRow,
@@ -31,6 +31,11 @@ NOW = datetime(2026, 5, 1, 12, 0, 0, 250, tzinfo=UTC)
 DAY = timedelta(days=1)
 GENERATION = "hashed/4"
 _ids: Iterator[int] = count(1)
+
+
+def mine(store: Store) -> StoredNamespace:
+    """The namespace that most of these tests read."""
+    return StoredNamespace(store, "mine")
 
 
 def memory(memory_id: str, **fields: Any) -> MemoryRow:
@@ -121,7 +126,7 @@ def trace(recall_id: str, at: datetime = NOW, *hits: str, **fields: Any) -> Trac
 def dump(store: Store, namespace: str = "mine") -> dict[str, Any]:
     """Everything that a namespace holds; two equal dumps are two equal states."""
     memories = store.rows(namespace, MemoryRow)
-    vectors: dict[VersionKey, bytes] = dict(stored_vectors(store, namespace, GENERATION))
+    vectors: dict[VersionKey, bytes] = dict(StoredNamespace(store, namespace).stored_vectors(GENERATION))
     return {
         "memories": memories,
         "versions": [item for row in memories for item in store.rows(namespace, VersionRow, ids=[row.id])],
@@ -133,7 +138,8 @@ def dump(store: Store, namespace: str = "mine") -> dict[str, Any]:
         "vectors": vectors,
         "log": store.operations(namespace),
         "traces": [
-            recall_of(store, namespace, row.recall_id) for row in store.rows(namespace, Trace, limit=10**6)
+            StoredNamespace(store, namespace).recall_of(row.recall_id)
+            for row in store.rows(namespace, Trace, limit=10**6)
         ],
         "counts": {**_counted(store, namespace)},
     }

@@ -12,7 +12,6 @@ from uuid import UUID
 
 from priming import Memory
 from priming.errors import Conflict, NotFound
-from priming.storage.questions import operation_of
 
 _PEOPLE = ("Ada", "Grace", "Edsger", "Barbara", "Alan", "Margaret", "Donald", "Frances")
 _THINGS = ("lamp", "boat", "cellar", "ledger", "harbour", "engine", "garden", "bell", "ladder", "kitchen")
@@ -69,7 +68,7 @@ class Worker:
         with self.memory.identified(name):
             call()
         with self.memory.lock:  # another thread reads the log when others have written
-            is_logged = always or operation_of(self.memory.store, self.memory.namespace, name) is not None
+            is_logged = always or self.memory.operation_of(name) is not None
         if is_logged:
             self.diary.write("+", name)
 

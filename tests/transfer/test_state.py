@@ -9,6 +9,7 @@ import pytest
 from priming.errors import Conflict, ParamError, StoreError
 from priming.remember.drafts import draft
 from priming.remember.links import LinkRequest
+from priming.storage.questions import StoredNamespace
 from priming.transfer import state
 from priming.transfer.state import ImportedState
 
@@ -64,7 +65,7 @@ def test_where_the_uses_cannot_be_counted_the_memories_are_not_stored_either(mem
         raise StoreError("the disk went away")
 
     with monkeypatch.context() as patch:
-        patch.setattr(state, "raised_activations", broken)
+        patch.setattr(StoredNamespace, "raised_activations", broken)
         with pytest.raises(StoreError, match="went away"):
             remember(memory, ("a", "Apples.", STATE))
     assert memory.list(status=None) == []

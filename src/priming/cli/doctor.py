@@ -116,7 +116,7 @@ def _validity(store: StoreOptions) -> Iterator[Check]:
         try:
             findings = memory.validate()
             _ = (
-                memory.store.rows(memory.namespace, LoopSessionRow, limit=20),
+                memory.rows(LoopSessionRow, limit=20),
                 memory.store.rows(None, TokenRow),
             )
         except PrimingError as error:

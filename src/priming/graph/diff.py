@@ -107,10 +107,8 @@ def _memory_moves(memory: Namespace, span: _ChangedRows) -> Iterator[MemoryMove]
     """Yield how each memory changed, except names that rules found."""
     rows = (row for pair in span.pairs() for row in pair if isinstance(row, (MemoryRow, VersionRow)))
     ids = list(dict.fromkeys(row.id for row in rows))
-    memories = memory.store.rows(memory.namespace, MemoryRow, ids=ids)
-    versions = [
-        row for memory_id in ids for row in memory.store.rows(memory.namespace, VersionRow, ids=[memory_id])
-    ]
+    memories = memory.rows(MemoryRow, ids=ids)
+    versions = [row for memory_id in ids for row in memory.rows(VersionRow, ids=[memory_id])]
     before, after = (_states(past, memories, versions) for past in (span.first, span.last))
     for memory_id in ids:
         yield from _moves(span, before.get(memory_id), after.get(memory_id))
@@ -200,7 +198,7 @@ def _names(
     ends = {end for pair in pairs for row in pair if row is not None for end in ends_of(row)}
     rows = [*span.first.rows.values(), *span.after.values()]
     logged = {row.id: row.key for row in rows if isinstance(row, MemoryRow)}
-    return dict(zip(ends, ends, strict=True)) | logged | memory.store.names(memory.namespace, ids=ends)
+    return dict(zip(ends, ends, strict=True)) | logged | memory.names(ids=ends)
 
 
 def _rank_moves(before: Sequence[Hit], after: Sequence[Hit]) -> Iterator[RankMove]:

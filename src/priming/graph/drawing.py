@@ -56,7 +56,7 @@ def graph(
         centre = None if key is None else memory.find(key)
         rows = {
             row.id: row
-            for row in memory.store.rows(memory.namespace, MemoryRow)
+            for row in memory.rows(MemoryRow)
             if (row.status == "active" and row.kind in drawn_kinds) or (centre and row.id == centre.id)
         }
         links = [link for link in _links(memory, at) if link.source in rows and link.target in rows]
@@ -79,7 +79,7 @@ def _check_kinds(kinds: Sequence[str] | None) -> Collection[str]:
 
 
 def _links(memory: Namespace, at: datetime | None) -> Sequence[LinkRow]:
-    return memory.store.rows(memory.namespace, LinkRow) if at is None else links_at(memory, at)
+    return memory.rows(LinkRow) if at is None else links_at(memory, at)
 
 
 def _candidates(rows: Mapping[str, MemoryRow], degree: Mapping[str, int]) -> list[str]:
@@ -113,12 +113,12 @@ def _neighbourhood(centre: str, links: Sequence[LinkRow], depth: int) -> list[st
 def _records(memory: Namespace, ids: Sequence[str], at: datetime | None) -> list[MemoryRecord]:
     """The memories in their current version, or in the version that was known and valid at a time."""
     if at is None:
-        current = memory.store.records(memory.namespace, memory.now(), ids=ids)
+        current = memory.records(memory.now(), ids=ids)
         return [current[memory_id] for memory_id in ids if memory_id in current]
-    memories = {row.id: row for row in memory.store.rows(memory.namespace, MemoryRow, ids=ids)}
+    memories = {row.id: row for row in memory.rows(MemoryRow, ids=ids)}
     records = []
     for memory_id in ids:
-        versions = memory.store.rows(memory.namespace, VersionRow, ids=[memory_id])
+        versions = memory.rows(VersionRow, ids=[memory_id])
         at_time = [row for row in versions if visible(row, valid_at=at, known_at=at)]
         records += [record(memory.namespace, memories[memory_id], at_time[-1])] if at_time else []
     return records

@@ -127,11 +127,8 @@ class MergePlan:
 
 def plan_merge(memory: Namespace, ids: Collection[str]) -> MergePlan:
     """A plan with the memories of these ids and all links that a merge of them may touch."""
-    store, namespace = memory.store, memory.namespace
-    ranked = [link for relation in RANKED for link in store.rows(namespace, LinkRow, relation=relation)]
-    return MergePlan(
-        store.rows(namespace, MemoryRow, ids=ids), store.rows(namespace, LinkRow, ids=ids), ranked
-    )
+    ranked = [link for relation in RANKED for link in memory.rows(LinkRow, relation=relation)]
+    return MergePlan(memory.rows(MemoryRow, ids=ids), memory.rows(LinkRow, ids=ids), ranked)
 
 
 def merged_counts(survivor: MemoryRow, merged: MemoryRow) -> MemoryRow:

@@ -21,7 +21,7 @@ from priming.namespace import Namespace
 from priming.results import Hit
 from priming.storage.filters import Combination, Comparison, Condition
 from priming.storage.protocol import Logged, Store, VersionKey
-from priming.storage.questions import activations, add_vectors, record_named, restore, stored_vectors
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
@@ -71,7 +71,8 @@ class PastNamespace(Namespace):
 
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
         """How often each of these memories had been activated by then."""
-        return activations(self.present or self.store, self.namespace, profile, ids, self.now())
+        stored = StoredNamespace(self.present or self.store, self.namespace)
+        return stored.activations_until(self.now(), profile, ids)
 
     def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
         """The valid time of queries."""
@@ -221,8 +222,9 @@ def _past_namespace(
     everything: list[Row] = [*rows.memories, *rows.versions, *rows.others]
     # A single operation in the log makes the working set read the store.
     now = known_at or memory.now()
-    restore(store, memory.namespace, everything, [Logged(1, "past", "past", now)])
-    add_vectors(store, memory.namespace, memory.embedder.generation, rows.vectors)
+    past = StoredNamespace(store, memory.namespace)
+    past.fill(everything, [Logged(1, "past", "past", now)])
+    past.add_vectors(memory.embedder.generation, rows.vectors)
     return PastNamespace(
         store,
         memory.namespace,
@@ -285,7 +287,7 @@ def _vectors(
     texts = {(row.id, row.version): _embedded(row) for row in present}
     changed = [row for row in versions if texts.get((row.id, row.version)) != _embedded(row)]
     keys = {(row.id, row.version) for row in versions} - {(row.id, row.version) for row in changed}
-    stored = stored_vectors(memory.store, memory.namespace, memory.embedder.generation)
+    stored = memory.stored_vectors(memory.embedder.generation)
     vectors = {key: vector for key, vector in stored if key in keys}
     from priming.history.undo import restored_vectors
 
@@ -389,7 +391,7 @@ def as_of(
 
 def _memory_at(memory: Namespace, key: str, past: PastRows) -> MemoryRow | None:
     """The memory that had a key or id at a past time; an id takes precedence."""
-    present = record_named(memory.store, memory.namespace, key, memory.now())
+    present = memory.record_named(key, memory.now())
     ids = [] if present is None else [present.id]
     rows = past.of(MemoryRow, memory.rows(MemoryRow, ids=ids)).values()
     matches = [row for row in rows if key in (row.id, row.key)]

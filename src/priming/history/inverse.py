@@ -21,7 +21,6 @@ from priming.core.plasticity import nudge
 from priming.namespace import Namespace
 from priming.serialization import parse_time
 from priming.storage.protocol import Logged
-from priming.storage.questions import ids_of, present
 from priming.storage.rows import (
     ROOMS,
     LinkRow,
@@ -238,7 +237,7 @@ class ChangeSet:
     def current(self, row: Row) -> Row | None:
         """The row with the identity of ``row``, None if it will not exist."""
         change = self._changes.get(identity(row))
-        return present(self._memory.store, self._memory.namespace, row) if change is None else change.after
+        return self._memory.stored(row) if change is None else change.after
 
     def links(self, ids: Collection[str]) -> list[LinkRow]:
         """The links with an end in ``ids``."""
@@ -263,7 +262,7 @@ class ChangeSet:
 
     def memories_by_key(self, keys: Collection[str]) -> Mapping[str, MemoryRow]:
         """The memories that have one of ``keys``, by key."""
-        ids = ids_of(self._memory.store, self._memory.namespace, keys)
+        ids = self._memory.ids_of(keys)
         stored = self._memory.rows(MemoryRow, ids=set(ids.values()))
         changed = [change.after for change in self._changes.values()]
         rows = [*map(self.current, stored), *changed]

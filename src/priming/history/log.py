@@ -25,7 +25,7 @@ from priming.core.bitemporal import in_order
 from priming.errors import Conflict, NotFound
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, SessionRow, Trace
-from priming.storage.questions import nearest_first, operation_of
+from priming.storage.questions import nearest_first
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
@@ -102,7 +102,7 @@ def log(
 def operation(memory: Namespace, operation_id: str) -> Operation | None:
     """Return the operation of an id with its changes, or None: this shows whether a call was carried out."""
     with memory.lock:
-        logged = operation_of(memory.store, memory.namespace, check_uuid("operation_id", operation_id))
+        logged = memory.operation_of(check_uuid("operation_id", operation_id))
         return None if logged is None else memory.to_operation(logged)
 
 

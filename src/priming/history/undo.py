@@ -18,7 +18,6 @@ from priming.history.weights_over_time import MANUAL
 from priming.index.document import RULES, SESSION, TERM, packed_vectors, vectors_of
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged, VersionKey
-from priming.storage.questions import operation_of
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
@@ -71,7 +70,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
 
 def _undoable(memory: Namespace, operation_id: str) -> Logged:
     """The operation of an id, unless it cannot be undone at all."""
-    done = operation_of(memory.store, memory.namespace, check_text("operation_id", operation_id))
+    done = memory.operation_of(check_text("operation_id", operation_id))
     if done is None:
         raise memory.not_found(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
     if done.undone_by is not None:

@@ -32,7 +32,7 @@ from priming.index.nearest import NearestIndex, PassageColumn
 from priming.index.vocabulary import Vocabulary
 from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
-from priming.storage.questions import operation_id, stored_vectors
+from priming.storage.questions import StoredNamespace
 
 FORMAT = 19
 _ALIGN, _SNAPSHOT_AFTER = 64, 256
@@ -100,15 +100,14 @@ class SnapshotFile:
     """The snapshot of one namespace, beside the database of its store; a store in memory has none."""
 
     def __init__(self, store: Store, namespace: str, embedder: Embedder) -> None:
-        self._store = store
-        self._namespace = namespace
+        self._stored = StoredNamespace(store, namespace)
         self._embedder = embedder
 
     @property
     def path(self) -> Path | None:
         """Where the file is."""
-        folder = self._store.place.scratch
-        name = hashlib.blake2b(self._namespace.encode(), digest_size=8).hexdigest()
+        folder = self._stored.store.place.scratch
+        name = hashlib.blake2b(self._stored.namespace.encode(), digest_size=8).hexdigest()
         return None if folder is None else folder / f"{name}.snapshot"
 
     def load(self) -> WorkingSet:
@@ -121,7 +120,7 @@ class SnapshotFile:
     def save(self, working: WorkingSet) -> None:
         """Write the working set if that saves time and it contains nothing that was purged."""
         path = self.path
-        if path is None or not self._store.place.exists:
+        if path is None or not self._stored.store.place.exists:
             return
         if not _is_due(working) or self._purged_since(working.head):
             return
@@ -130,7 +129,7 @@ class SnapshotFile:
         stamp = {
             **self._stamp(),
             "head": working.head,
-            "operation": operation_id(self._store, self._namespace, working.head),
+            "operation": self._stored.operation_id(working.head),
         }
         # It is disposable: a full disk or a folder that cannot be written costs time at the next open, no more.
         with suppress(OSError):
@@ -147,11 +146,11 @@ class SnapshotFile:
                 leftover.unlink(missing_ok=True)
 
     def _empty(self) -> WorkingSet:
-        return WorkingSet(self._store, self._namespace, self._embedder)
+        return WorkingSet(self._stored.store, self._stored.namespace, self._embedder)
 
     def _stamp(self) -> dict[str, Any]:
         return {
-            "namespace": self._namespace,
+            "namespace": self._stored.namespace,
             "generation": self._embedder.generation,
             "version": VERSION,
         }
@@ -160,22 +159,15 @@ class SnapshotFile:
         """Whether a snapshot was taken of this namespace of this store, and no purge came after."""
         if {**self._stamp(), **stamp} != {**stamp, **self._stamp()} or "operation" not in stamp:
             return False
-        return bool(operation_id(self._store, self._namespace, stamp["head"]) == stamp["operation"])
+        return bool(self._stored.operation_id(stamp["head"]) == stamp["operation"])
 
     def _was_embedded(self, working: WorkingSet) -> bool:
         """Whether another process embedded texts whose vectors the working set lacks."""
-        lacking = working.waiting_ids
-        vectors = (
-            stored_vectors(self._store, self._namespace, self._embedder.generation, lacking)
-            if lacking
-            else ()
-        )
+        vectors = self._stored.stored_vectors(self._embedder.generation, working.waiting_ids)
         return any(True for _ in vectors)
 
     def _purged_since(self, head: int) -> bool:
-        return any(
-            logged.erased for logged in self._store.operations(self._namespace, after=head, rows=False)
-        )
+        return any(logged.erased for logged in self._stored.operations(after=head, rows=False))
 
 
 def _write(file: Any, facts: Mapping[str, Any], arrays: ArrayMap) -> None:

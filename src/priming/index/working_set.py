@@ -18,7 +18,7 @@ from priming.index.arrays import NamespaceArrays
 from priming.index.cue_feedback import Practice
 from priming.index.document import Document, describe
 from priming.storage.protocol import Logged, Store
-from priming.storage.questions import record_named, stored_vectors
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
@@ -51,15 +51,15 @@ class WorkingSet(NamespaceArrays):
     def __init__(self, store: Store, namespace: str, embedder: Embedder) -> None:
         super().__init__(embedder)
         self.namespace = namespace
+        self._stored = StoredNamespace(store, namespace)
         self.signs = RelationSigns()
         self._signed_at = -1
         """The operation up to which ``signs`` holds."""
         self._any_merged: bool | None = None
-        self._store = store
 
     def refresh(self, now: datetime, own: Mapping[int, PreparedOperation] | None = None) -> None:
         """Apply the operations logged since the last refresh; those in ``own`` are not read from the log."""
-        head = self._store.head(self.namespace)
+        head = self._stored.store.head(self.namespace)
         while own and self.head in own and self.head < head:
             logged, prepared = own[self.head]
             self._apply(logged, now, prepared)
@@ -69,7 +69,7 @@ class WorkingSet(NamespaceArrays):
         if self.head == 0 and head > 0:
             self._build(now)
         elif head > self.head:
-            for logged in self._store.operations(self.namespace, after=self.head):
+            for logged in self._stored.operations(after=self.head):
                 if logged.kind in (IMPORT, RESTORE) or logged.erased:
                     self.clear()
                     self._build(now)
@@ -77,7 +77,7 @@ class WorkingSet(NamespaceArrays):
                 self._apply(logged, now, {})
         self.head = head
         if self._signed_at != head:
-            rows = self._store.rows(self.namespace, RelationRow)
+            rows = self._stored.rows(RelationRow)
             self.signs, self._signed_at = RelationSigns({row.relation: row.sign for row in rows}), head
         due = [memory_id for memory_id, at in self.boundaries.items() if at <= now.timestamp()]
         if due:
@@ -92,15 +92,11 @@ class WorkingSet(NamespaceArrays):
         """
         waiting = self.waiting_ids if self.missing_vectors else []
         ids = waiting if len(waiting) <= 2 * _LOOK else [*waiting[:_LOOK], *waiting[-_LOOK:]]
-        stored = (
-            dict(stored_vectors(self._store, self.namespace, self.embedder.generation, ids)) if ids else {}
-        )
+        stored = dict(self._stored.stored_vectors(self.embedder.generation, ids)) if ids else {}
         if not stored:
             return 0
         taken = 0
-        for row in self._store.records(
-            self.namespace, now, ids={memory_id for memory_id, _ in stored}
-        ).values():
+        for row in self._stored.records(now, ids={memory_id for memory_id, _ in stored}).values():
             if (row.id, row.version) in stored:
                 self.give_vectors(row.id, unpacked(stored[row.id, row.version]))
                 taken += 1
@@ -111,7 +107,7 @@ class WorkingSet(NamespaceArrays):
         name = normalized("NFC", text.strip())
         bare = name.removeprefix("[").removesuffix("]")
         for key in dict.fromkeys((name, bare)):
-            record_ = record_named(self._store, self.namespace, key, now) if key else None
+            record_ = self._stored.record_named(key, now) if key else None
             if record_ is not None:
                 return self.row_of.get(record_.id)
         return None
@@ -125,29 +121,29 @@ class WorkingSet(NamespaceArrays):
     def any_merged(self) -> bool:
         """Whether any memory was merged into another, so that names may have others of the same meaning."""
         if self._any_merged is None:
-            self._any_merged = bool(self._store.rows(self.namespace, LinkRow, relation=MERGED))
+            self._any_merged = bool(self._stored.rows(LinkRow, relation=MERGED))
         return self._any_merged
 
     def _build(self, now: datetime) -> None:
         """Read everything: slow, and the only way that leaves no trace of purged texts."""
         self._any_merged = None
         records: dict[str, MemoryRecord] = {}
-        for record_ in self._store.part(self.namespace, MemoryRecord, until=now):
+        for record_ in self._stored.part(MemoryRecord, until=now):
             self._note_boundaries(record_, now)
             self._note_practice(record_.id, record_.use, record_.retention)
             if record_.valid_from is None or record_.valid_from <= now:
                 records[record_.id] = record_
-        counted = self._store.counts(self.namespace, brief=True).memories
+        counted = self._stored.store.counts(self.namespace, brief=True).memories
         if sum(sum(by_status.values()) for by_status in counted.values()) > len(records):
-            for memory in self._store.rows(self.namespace, MemoryRow):
+            for memory in self._stored.rows(MemoryRow):
                 self.reserved_rows[memory.id] = self._new_row(memory.id)
         whole = list(records.values())
         for first in range(0, len(whole), _BATCH):
             for document in self._read(whole[first : first + _BATCH]):
                 self.add(document)
-        for verdict in self._store.rows(self.namespace, VerdictRow):
+        for verdict in self._stored.rows(VerdictRow):
             self.cue_feedback.put(verdict)
-        links = self._store.rows(self.namespace, LinkRow)
+        links = self._stored.rows(LinkRow)
         ends = [(self.row_of.get(link.source), self.row_of.get(link.target), link) for link in links]
         linked = [(s, t, link) for s, t, link in ends if s is not None and t is not None]
         self.topology.load(
@@ -219,7 +215,7 @@ class WorkingSet(NamespaceArrays):
 
     def _read(self, records: Sequence[MemoryRecord]) -> list[Document]:
         ids = [row.id for row in records]
-        stored = stored_vectors(self._store, self.namespace, self.embedder.generation, ids)
+        stored = self._stored.stored_vectors(self.embedder.generation, ids)
         vectors = {key: unpacked(blob) for key, blob in stored}
         return describe(records, [vectors.get((row.id, row.version)) for row in records], self.embedder)
 
@@ -229,16 +225,16 @@ class WorkingSet(NamespaceArrays):
         for memory_id in ids:
             self.remove(memory_id)
             self.boundaries.pop(memory_id, None)
-        stored = self._store.records(self.namespace, now, ids=ids)
+        stored = self._stored.records(now, ids=ids)
         records = [stored[memory_id] for memory_id in ids if memory_id in stored]
         active = [row for row in records if row.status == "active"]
         for document in self._read(active):
             self.add(document)
         for memory_id in ids:
-            for version in self._store.rows(self.namespace, VersionRow, ids=[memory_id]):
+            for version in self._stored.rows(VersionRow, ids=[memory_id]):
                 if version.retired_at is None and memory_id in stored:
                     self._note_boundaries(version, now)
-        for link in self._store.rows(self.namespace, LinkRow, ids=[row.id for row in active]):
+        for link in self._stored.rows(LinkRow, ids=[row.id for row in active]):
             self._apply_link(None, link)
 
     def _apply_links(self, changes: Sequence[RowChange], fresh: Container[str]) -> None:

@@ -23,7 +23,6 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.serialization import stamp
 from priming.storage.protocol import Trace
-from priming.storage.questions import recall_of
 from priming.storage.rows import LinkIdentity, LinkRow, MemoryPair, MemoryRow, PairRow, RowChange, VerdictRow
 from priming.types import days_between
 
@@ -174,7 +173,7 @@ class _CoactivationUpdate:
         before = []
         for latest in self.memory.rows(Trace, session=session, limit=self.params.session_recalls):
             useful = proved_useful(self.memory, latest)
-            trace = recall_of(self.memory.store, self.memory.namespace, latest.recall_id) if useful else None
+            trace = self.memory.recall_of(latest.recall_id) if useful else None
             flow = None if trace is None else traces.flow_of(trace)
             if trace is not None and flow is not None:
                 before.append(_UsefulRecall(trace, flow, useful))

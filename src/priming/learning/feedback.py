@@ -40,7 +40,6 @@ from priming.learning.verdict_effect import (
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.storage.protocol import Trace
-from priming.storage.questions import operation_of
 from priming.storage.rows import MemoryRow, VerdictRow
 from priming.text.gists import gist_of
 from priming.text.quotation import label
@@ -300,7 +299,7 @@ def _describe_recalls(effect: VerdictEffect) -> str | None:
 
 def _repeated_operation(memory: Namespace, earlier: VerdictRow, message: str) -> Operation:
     """The operation that recorded or imported an earlier verdict, with a message that nothing changed."""
-    logged = operation_of(memory.store, memory.namespace, earlier.operation)
+    logged = memory.operation_of(earlier.operation)
     if logged is None:  # the verdict was imported: that operation is in the log of another store
         operations = memory.operations(memory_id=earlier.id)
         logged = next(item for item in operations if any(change.after == earlier for change in item.rows))

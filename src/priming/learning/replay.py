@@ -43,7 +43,6 @@ from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.terms import weighted_profile
 from priming.storage.protocol import Trace
-from priming.storage.questions import recall_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue
 
@@ -79,7 +78,7 @@ def judged_recalls(
             rows.setdefault(row.recall, []).append(row)
     recalls, left_out = list[JudgedRecall](), Counter[str]()
     for recall_id, verdicts in rows.items():
-        trace = recall_of(memory.store, memory.namespace, recall_id)
+        trace = memory.recall_of(recall_id)
         relevant = relevant_ids(verdicts)
         present = {
             memory_id

@@ -37,7 +37,6 @@ from priming.namespace import Namespace
 from priming.recall import traces
 from priming.results import Fading
 from priming.storage.protocol import Trace
-from priming.storage.questions import operation_of, page_of
 from priming.storage.rows import MemoryRow, RowChange, VerdictRow, use_of
 from priming.text.quotation import count_text
 from priming.types import MemoryRecord, Operation, days_between, executions
@@ -75,7 +74,7 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
         if law is None:
             return memory.listed([])
         now = memory.now()
-        page = page_of(memory.store, memory.namespace, now, kinds=TEXT_KINDS)
+        page = memory.page_of(now, kinds=TEXT_KINDS)
     records = [
         record
         for record in page
@@ -245,7 +244,7 @@ def _is_counted_verdict(memory: Namespace, verdict: VerdictRow) -> bool:
     """Whether a verdict counts like an execution and was given without one."""
     if verdict.verdict not in ("used", "not-useful"):
         return False
-    logged = operation_of(memory.store, memory.namespace, verdict.operation)
+    logged = memory.operation_of(verdict.operation)
     return logged is None or logged.kind != DONE
 
 

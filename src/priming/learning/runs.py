@@ -30,7 +30,6 @@ from priming.learning.run_actions import Run, followed, followed_links, run_acti
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.storage.protocol import Trace
-from priming.storage.questions import recall_of
 from priming.storage.rows import (
     LinkIdentity,
     LinkRow,
@@ -362,7 +361,7 @@ def _moved_links(links: Iterable[LinkRow], profile: Profile, now: datetime, *, u
 def _recalls(memory: Namespace, row: RunRow) -> Iterator[Trace]:
     """The stored recalls of a run with their flows, oldest first."""
     for recall in _recalled(memory, row, STORE.flow_count):
-        trace = recall_of(memory.store, memory.namespace, recall.recall_id)
+        trace = memory.recall_of(recall.recall_id)
         if trace is not None:
             yield trace
 

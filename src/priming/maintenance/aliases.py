@@ -23,7 +23,6 @@ from priming.index.topology import MENTIONS
 from priming.namespace import Namespace
 from priming.remember.similar import stated
 from priming.results import Alias, AliasEvidence
-from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.gists import gist_of
 from priming.text.name_forms.capitals import UPPER, expansion_of, initialisms, strip_markup
@@ -82,18 +81,14 @@ def _contradictions(memory: Namespace, proposals: Sequence[Proposal], now: datet
             older, newer = sorted((under_alias, under_name), key=lambda fact: fact.id)  # ids sort by time
             link = LinkRow(newer.id, older.id, CONFLICTS, 0.0, now)
             texts = (survivor.content.join(name.split(fact.content)) for fact in (older, newer))
-            if (
-                older.id != newer.id
-                and differ(*texts)
-                and present(memory.store, memory.namespace, link) is None
-            ):
+            if older.id != newer.id and differ(*texts) and memory.stored(link) is None:
                 yield RowChange(None, link)
 
 
 def _latest_facts(memory: Namespace, entity: MemoryRecord, now: datetime) -> list[MemoryRecord]:
-    links = memory.store.rows(memory.namespace, LinkRow, ids=[entity.id], relation=MENTIONS)
+    links = memory.rows(LinkRow, ids=[entity.id], relation=MENTIONS)
     ids = nlargest(LINKING.rivals, (link.source for link in links if link.target == entity.id))
-    records = memory.store.records(memory.namespace, now, ids=ids, status="active") if ids else {}
+    records = memory.records(now, ids=ids, status="active")
     return [record for record in records.values() if stated(record) is not None]
 
 
@@ -149,16 +144,15 @@ class _NamesInTexts:
     @classmethod
     def read(cls, memory: Namespace, now: datetime) -> _NamesInTexts:
         """Read the memories that are active now."""
-        store, namespace = memory.store, memory.namespace
-        texts = {text.id: text for text in page_of(store, namespace, now, kinds=TEXT_KINDS)}
+        texts = {text.id: text for text in memory.page_of(now, kinds=TEXT_KINDS)}
         entities: dict[str, MemoryRecord] = {}
-        for entity in page_of(store, namespace, now, kinds=["entity"]):
+        for entity in memory.page_of(now, kinds=["entity"]):
             slot = slot_of_record(entity)
             if slot is not None and entity.metadata.get("form", NAME) in _FORMS:
                 entities.setdefault(slot, entity)
         slots = {entity.id: slot for slot, entity in entities.items()}
         mentions: dict[str, set[str]] = defaultdict(set)
-        for link in store.rows(namespace, LinkRow, relation=MENTIONS):
+        for link in memory.rows(LinkRow, relation=MENTIONS):
             if link.target in slots and link.source in texts:
                 mentions[slots[link.target]].add(link.source)
         return cls(texts, entities, mentions, _names_by_word(entities))

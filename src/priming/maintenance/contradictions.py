@@ -28,7 +28,6 @@ from priming.remember.similar import stated
 from priming.rules.disagreements import Disagreement, disagreements
 from priming.rules.placement import is_unclear
 from priming.rules.results import ConflictingFact, Review
-from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.names import find
 from priming.text.quotation import command, conditions_text, quote_text, visible
@@ -80,7 +79,7 @@ def keep_both(memory: Namespace, id: str) -> Operation:
         older, newer = (memory.find(key, now).id for key in keys)
         both_hold = LinkRow(newer, older, KEPT_BESIDE, 0.0, now, given=True)
         rows = [RowChange(link, None) for link in links]
-        if present(memory.store, memory.namespace, both_hold) is None:
+        if memory.stored(both_hold) is None:
             rows.append(RowChange(None, both_hold))
         message = f"{quote_text(keys[0])} and {quote_text(keys[1])} may both hold"
         return memory.to_operation(memory.write("keep-both", now, rows, message=message))
@@ -157,7 +156,7 @@ def _without_former(unsettled: list[Contradiction]) -> list[Contradiction]:
 
 def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
     """The rules that were mostly overridden recently."""
-    rules = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
+    rules = memory.page_of(now, kinds=["behavior"])
     listed: list[Contradiction] = []
     for quiet in quiet_rules(memory, rules).values():
         rule = quiet.rule
@@ -185,10 +184,10 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
 def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:
     """Contradictions with their links, where both facts are active and their values for one slot still differ."""
     linked: dict[frozenset[str], list[LinkRow]] = {}
-    for link in memory.store.rows(memory.namespace, LinkRow, relation=CONFLICTS):
+    for link in memory.rows(LinkRow, relation=CONFLICTS):
         linked.setdefault(frozenset((link.source, link.target)), []).append(link)
     ids = {end for pair in linked for end in pair}
-    records = memory.store.records(memory.namespace, now, ids=ids) if ids else {}
+    records = memory.records(now, ids=ids)
     facts = {fact.id: fact for fact in records.values() if stated(fact) and fact.status == "active"}
     unsettled: list[Contradiction] = []
     for pair, links in linked.items():
@@ -216,7 +215,7 @@ def _oldest_first(pair: list[MemoryRecord]) -> list[MemoryRecord]:
 def _change(memory: Namespace, older: MemoryRecord, newer: MemoryRecord, now: datetime) -> Judgement | None:
     """What the later of two facts changes, under whatever name it speaks of its subject; None if both hold."""
     own = find(older.content) if memory.working(now).any_merged else ()
-    names = under_other_names(memory.store, memory.namespace, older.content, own, now)
+    names = under_other_names(memory, older.content, own, now)
     later = as_told(newer.content, newer.speaker)
     changes = (judge(as_told(text, older.speaker), later) for text in (older.content, *names))
     return next((change for change in changes if change.kind == "changes"), None)

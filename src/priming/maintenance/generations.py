@@ -16,7 +16,7 @@ from priming.errors import NotFound, ParamError
 from priming.learning.replay import RECALLS, JudgedSample, judged_sample, reciprocal_rank
 from priming.namespace import Namespace
 from priming.remember.vectors import embed_missing
-from priming.storage.protocol import Logged, Store
+from priming.storage.protocol import Logged
 from priming.types import Progress
 
 OPERATION = "reembed"
@@ -115,7 +115,7 @@ def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -
 
     """
     with memory.lock:
-        choices = _choices(memory.store, memory.namespace)
+        choices = _choices(memory)
     if not choices:
         raise NotFound("the embedder was never changed: priming reembed --to EMBEDDER changes it")
     to, old = (_name(choices[1]) if len(choices) > 1 else AUTO), memory.embedder
@@ -129,14 +129,13 @@ def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -
 def latest_choice(memory: Namespace) -> str | None:
     """The embedder that was chosen latest, ``auto`` for that before any choice; None if none ever was."""
     with memory.lock:
-        choices = _choices(memory.store, memory.namespace)
+        choices = _choices(memory)
     return _name(choices[0]) if choices else None
 
 
-def _choices(store: Store, namespace: str) -> Sequence[Logged]:
+def _choices(memory: Namespace) -> Sequence[Logged]:
     """The choices of an embedder that are in effect, newest first."""
-    operations = store.operations(namespace, source=EMBEDDER_CHOICE)
-    return [logged for logged in operations if logged.undone_by is None]
+    return [logged for logged in memory.operations(source=EMBEDDER_CHOICE) if logged.undone_by is None]
 
 
 def _name(choice: Logged) -> str:

@@ -21,7 +21,6 @@ from priming.recall.terms import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.copies import REPLACED_STORES
 from priming.storage.protocol import Changes, Walked
-from priming.storage.questions import stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, WeightsRow
 from priming.text.quotation import label
 
@@ -33,11 +32,8 @@ def stats(memory: Namespace) -> Stats:
     """Count what the namespace holds, by kind and status."""
     with memory.lock:
         counts, own = memory.store.counts(memory.namespace), memory.embedder.generation
-        answers = any(True for _ in stored_vectors(memory.store, memory.namespace, own))
-        weights = {
-            row.profile: current_weights(row.weights)
-            for row in memory.store.rows(memory.namespace, WeightsRow)
-        }
+        answers = any(True for _ in memory.stored_vectors(own))
+        weights = {row.profile: current_weights(row.weights) for row in memory.rows(WeightsRow)}
         reason = memory.empty_reason()
     return Stats(
         namespace=memory.namespace,
@@ -86,7 +82,7 @@ def inconsistencies(memory: Namespace, *, words: bool, walked: Walked | None = N
         if any(finding.rule in DAMAGE for finding in findings):
             return memory.listed(findings)  # what else there is, is asked of rows that can be read
         for relation in (*RANKED, *REPLACED):
-            links = memory.store.rows(memory.namespace, LinkRow, relation=relation)
+            links = memory.rows(LinkRow, relation=relation)
             findings += _find_cycles(memory, relation, links)
             if relation in REPLACED:
                 findings += _find_replaced_but_active(memory, relation, links)
@@ -113,9 +109,7 @@ VALIDATION_RULES = {
 
 
 def _find_cycles(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> Iterator[Finding]:
-    names = memory.store.names(
-        memory.namespace, ids={end for link in links for end in (link.source, link.target)}
-    )
+    names = memory.names(ids={end for link in links for end in (link.source, link.target)})
     for cycle in cycles((names[link.source], names[link.target]) for link in links):
         path = " → ".join((*cycle, cycle[0]))
         yield Finding("circle", f"{relation}: {path}", *VALIDATION_RULES["circle"])
@@ -124,9 +118,9 @@ def _find_cycles(memory: Namespace, relation: str, links: Sequence[LinkRow]) -> 
 def _find_replaced_but_active(
     memory: Namespace, relation: str, links: Sequence[LinkRow]
 ) -> Iterator[Finding]:
-    sources = memory.store.rows(memory.namespace, MemoryRow, ids={link.source for link in links})
+    sources = memory.rows(MemoryRow, ids={link.source for link in links})
     active = {row.id: row.key for row in sources if row.status == "active"}
-    names = memory.store.names(memory.namespace, ids={link.target for link in links if link.source in active})
+    names = memory.names(ids={link.target for link in links if link.source in active})
     for link in links:
         if link.source in active and link.source != link.target:
             subject = f"{label(active[link.source])} ─{label(relation)}→ {label(names[link.target])}"

@@ -19,7 +19,7 @@ from priming.errors import Conflict, NotFound, ParamError
 from priming.serialization import column_names, to_columns
 from priming.storage.opening import open_store
 from priming.storage.protocol import PARTS, Logged, ReadOnlyRow, Store, StoredItem, TokenRow, Trace
-from priming.storage.questions import operation_id
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import ROOMS, ActivationCount, LoopSessionRow, RowChange, VectorRow
 from priming.types import Progress
 
@@ -191,7 +191,8 @@ def _state(old: Store, new: Store, name: str) -> str:
     if not any(True for kind in PARTS for _ in new.part(name, kind)):
         return MOVED
     head = new.head(name)
-    if head and operation_id(old, name, head) != operation_id(new, name, head):
+    last = [StoredNamespace(store, name).operation_id(head) for store in (old, new)]
+    if head and last[0] != last[1]:
         return "has operations that the source has not"
     if new.rows(name, ReadOnlyRow):
         return CONTINUED

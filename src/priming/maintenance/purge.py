@@ -84,7 +84,7 @@ def purge(
         except NotFound:
             if mark is None or dry_run or not mark.exists():
                 raise
-            earlier = memory.store.operations(memory.namespace, kind="purge", limit=1)
+            earlier = memory.operations(kind="purge", limit=1)
             operation = "".join(logged.id for logged in earlier)
             receipt = Receipt(key or name or "", {}, operation, name, not_reached=_not_reached(memory))
             private = [name] if name else []
@@ -132,7 +132,7 @@ def _purged(
     )
     erased_memories = _listed(memory, reasons)
     doubtful = _listed(memory, {each: doubt for each, doubt in doubts.items() if each not in reasons})
-    rows = memory.store.rows(memory.namespace, VersionRow, ids=list(reasons)) if reasons else []
+    rows = memory.rows(VersionRow, ids=list(reasons))
     logged = [change.row for change in _logged_changes(memory, reasons.keys())]
     texts = [row.content for row in (*rows, *logged) if isinstance(row, VersionRow) and row.id in reasons]
     erased = memory.store.purge(changes, list(reasons), about.names if about else None)
@@ -146,10 +146,7 @@ def _purged(
 
 def _listed(memory: Namespace, reasons: Mapping[str, str]) -> tuple[ErasedMemory, ...]:
     """Return memories by id, with the reason for each."""
-    rows = {
-        row.id: row
-        for row in (memory.store.rows(memory.namespace, MemoryRow, ids=reasons) if reasons else ())
-    }
+    rows = {row.id: row for row in memory.rows(MemoryRow, ids=reasons)}
     return tuple(
         ErasedMemory(memory_id, rows[memory_id].key, rows[memory_id].kind, reason)
         if memory_id in rows
@@ -236,9 +233,9 @@ def _note(
 
 def _rows(memory: Namespace) -> Iterator[MemoryRow | VersionRow]:
     """Yield the memories and versions of the store, then those of the log."""
-    yield from memory.store.part(memory.namespace, VersionRow)
-    yield from memory.store.part(memory.namespace, MemoryRow)
-    for logged in memory.store.part(memory.namespace, Logged):
+    yield from memory.part(VersionRow)
+    yield from memory.part(MemoryRow)
+    for logged in memory.part(Logged):
         for change in logged.rows:
             for row in (change.row, change.before):
                 if isinstance(row, (MemoryRow, VersionRow)):
@@ -267,18 +264,15 @@ def _include(memory: Namespace, include: Iterable[str], reasons: dict[str, str],
 
 def _is_mentioned(memory: Namespace, about: Subject) -> bool:
     """Whether a recall mentions a subject."""
-    return any(
-        about.names([trace.cue, trace.session])
-        for trace in memory.store.rows(memory.namespace, Trace, limit=10**6)
-    )
+    return any(about.names([trace.cue, trace.session]) for trace in memory.rows(Trace, limit=10**6))
 
 
 def _add_derived(memory: Namespace, reasons: dict[str, str]) -> None:
     """Add what was made of these memories, and of that again: gists, patterns, rules, what was merged."""
-    keys = {row.id: row.key for row in memory.store.part(memory.namespace, MemoryRow)}
+    keys = {row.id: row.key for row in memory.part(MemoryRow)}
     waiting = list(reasons)
     while waiting:
-        links = memory.store.rows(memory.namespace, LinkRow, ids=waiting)
+        links = memory.rows(LinkRow, ids=waiting)
         sources, waiting = set(waiting), []
         for link in links:
             for origin, derived in _derivations(link):
@@ -305,8 +299,8 @@ def _add_orphans(memory: Namespace, reasons: dict[str, str]) -> None:
 
 def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
     """The id and key of a memory, also of one that an undo removed and only the log has."""
-    if isinstance(key, str) and memory.store.operations(memory.namespace, memory_id=key, limit=1):
-        return key, memory.store.names(memory.namespace, ids=[key]).get(key, key)
+    if isinstance(key, str) and memory.operations(memory_id=key, limit=1):
+        return key, memory.names(ids=[key]).get(key, key)
     stored = memory.find(key, now)
     return stored.id, stored.key
 
@@ -320,19 +314,17 @@ def _logged_orphans(memory: Namespace, ids: Collection[str], changes: Sequence[R
         if isinstance(change.row, VersionRow) and change.row.source == RULES
     }
     own = {link.target for link in links if link.source in ids} & by_rule
-    return own - _linked_to_others(links, ids) - memory.store.names(memory.namespace, ids=own).keys()
+    return own - _linked_to_others(links, ids) - memory.names(ids=own).keys()
 
 
 def _orphans(memory: Namespace, ids: Collection[str], changes: Sequence[RowChange]) -> list[str]:
     """Entities made by rule that only memories to be erased are linked to, or were before a text was superseded."""
-    links = memory.store.rows(memory.namespace, LinkRow, ids=list(ids)) if ids else []
+    links = memory.rows(LinkRow, ids=list(ids))
     links += [change.row for change in changes if isinstance(change.row, LinkRow)]
     targets = {link.target for link in links if link.source in ids} - set(ids)
-    records = memory.store.records(memory.namespace, memory.now(), ids=list(targets)) if targets else {}
+    records = memory.records(memory.now(), ids=list(targets))
     by_rule = [entity.id for entity in records.values() if entity.kind == "entity" and entity.source == RULES]
-    shared = _linked_to_others(
-        memory.store.rows(memory.namespace, LinkRow, ids=by_rule) if by_rule else (), ids
-    )
+    shared = _linked_to_others(memory.rows(LinkRow, ids=by_rule), ids)
     return [entity_id for entity_id in by_rule if entity_id not in shared]
 
 
@@ -340,7 +332,7 @@ def _logged_changes(memory: Namespace, ids: Set[str]) -> list[RowChange]:
     """All row changes of the operations on any of these memories."""
     return [
         change
-        for logged in memory.store.part(memory.namespace, Logged)
+        for logged in memory.part(Logged)
         if not ids.isdisjoint(end for change in logged.rows for end in change.ends)
         for change in logged.rows
     ]

@@ -28,7 +28,6 @@ from priming.remember.remember import relink_mentions
 from priming.rules.pack_file import pack_of
 from priming.rules.results import NearDuplicates
 from priming.sleep.entities import requote
-from priming.storage.questions import present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
 from priming.text.quotation import quote_text
 from priming.text.statements.reader import forbids
@@ -61,7 +60,7 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
             if successor.id == row.id:
                 raise ParamError("by", by, "must differ from the memory that is deprecated")
             link = LinkRow(row.id, successor.id, DEPRECATED, PLASTICITY.start, now)
-            if present(memory.store, memory.namespace, link) is None:
+            if memory.stored(link) is None:
                 rows.append(RowChange(None, link))
             message = f"{quote_text(successor.key)} replaces it"
         return memory.to_operation(memory.write("deprecate", now, rows, reason=why, message=message))
@@ -83,7 +82,7 @@ def restore(memory: Namespace, key: str) -> Operation:
             raise Conflict(f"{row.key!r} is active already: deprecate or forget it to take it out of recall")
         replacements = [
             link
-            for link in memory.store.rows(memory.namespace, LinkRow, ids=[row.id])
+            for link in memory.rows(LinkRow, ids=[row.id])
             if link.source == row.id and link.relation in REPLACED
         ]
         rows = [RowChange(row, replace(row, status="active"))]
@@ -94,7 +93,7 @@ def restore(memory: Namespace, key: str) -> Operation:
 
 def _removed_links(memory: Namespace, row: MemoryRow, links: Sequence[LinkRow]) -> list[str]:
     """The links that restoring a memory removes, in words."""
-    names = memory.store.names(memory.namespace, ids=[link.target for link in links])
+    names = memory.names(ids=[link.target for link in links])
     sentences = [f"its {link.relation} link to {quote_text(names[link.target])} is removed" for link in links]
     if row.status == "merged" and links:
         sentences.append("what was merged stays there")
@@ -182,7 +181,7 @@ def _find_duplicates(
 ) -> list[tuple[MemoryRecord, MemoryRecord, NearDuplicates]]:
     """The memories to merge, each with its survivor, the most similar first."""
     records = sorted(
-        memory.store.records(memory.namespace, now, kinds=[kind], status="active").values(),
+        memory.records(now, kinds=[kind], status="active").values(),
         key=_precedence,
     )
     duplicates = [
@@ -285,7 +284,7 @@ def _may_be_similar(a: ComparedBehaviour, b: ComparedBehaviour, threshold: float
 
 
 def _row(memory: Namespace, key: str, now: datetime) -> MemoryRow:
-    (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[memory.find(key, now).id])
+    (row,) = memory.rows(MemoryRow, ids=[memory.find(key, now).id])
     return row
 
 
@@ -349,7 +348,7 @@ def supersede(
         if not waits:
             stored |= packed_vectors([(current.id, version.version)], [vectors])
         memory.write("supersede", at, rows, vectors=stored)
-        (row,) = memory.store.rows(memory.namespace, MemoryRow, ids=[current.id])
+        (row,) = memory.rows(MemoryRow, ids=[current.id])
         return record(memory.namespace, row, version)
 
 

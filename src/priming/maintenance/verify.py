@@ -19,7 +19,6 @@ from priming.namespace import Namespace
 from priming.remember.drafts import Draft
 from priming.results import Finding, Verified
 from priming.storage.damage import STALE_WORDS, listed_findings
-from priming.storage.protocol import Store
 from priming.storage.rows import MemoryRow, Row, VectorRow, VersionRow, identity
 from priming.text.quotation import label
 from priming.types import Progress
@@ -75,9 +74,9 @@ def verify(memory: Namespace, *, progress: Progress | None = None) -> Verified:
         findings = inconsistencies(memory, words=True, walked=walked)
         if any(finding.rule in DAMAGE for finding in findings):
             return Verified(name, 0, 0, 0, False, tuple(findings), memory.empty_reason())
-        findings += _shown("lost-row", _names(store, name, walked.lost))
-        findings += _shown("unlogged-row", _names(store, name, walked.unlogged), walked.more)
-        findings += content.findings(store, name)
+        findings += _shown("lost-row", _names(memory, walked.lost))
+        findings += _shown("unlogged-row", _names(memory, walked.unlogged), walked.more)
+        findings += content.findings(memory)
         has_snapshot, stale = _stale_snapshot(memory)
         findings += _shown("stale-snapshot", stale)
         return Verified(
@@ -95,8 +94,8 @@ def _shown(rule: str, subjects: Iterable[str], unlisted: int = 0) -> list[Findin
     return listed_findings(rule, [*subjects], *VERIFICATION_RULES[rule], unlisted=unlisted)
 
 
-def _names(store: Store, namespace: str, rows: Sequence[Row]) -> Iterator[str]:
-    keys = store.names(namespace, ids={end for row in rows for end in identity(row)[1:]}) if rows else {}
+def _names(memory: Namespace, rows: Sequence[Row]) -> Iterator[str]:
+    keys = memory.names(ids={end for row in rows for end in identity(row)[1:]})
     for row in rows:
         room, *parts = identity(row)
         if isinstance(row, MemoryRow):
@@ -128,10 +127,10 @@ class _Content:
             if len(row.vector) % 4 or len(vectors.whole) != size or not _are_unit(vectors):
                 self._wrong["bad-vector"].append(("", row.id, f" version {row.version}, {row.generation}"))
 
-    def findings(self, store: Store, namespace: str) -> Iterator[Finding]:
+    def findings(self, memory: Namespace) -> Iterator[Finding]:
         """The versions whose text is not that of their digest, and the vectors that are none."""
         for rule, wrong in self._wrong.items():
-            keys = store.names(namespace, ids={memory_id for _, memory_id, _ in wrong})
+            keys = memory.names(ids={memory_id for _, memory_id, _ in wrong})
             yield from _shown(rule, (f"{a}{label(keys.get(each, each))}{b}" for a, each, b in wrong))
 
 

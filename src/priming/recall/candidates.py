@@ -99,7 +99,7 @@ def eligible_candidates(
         living[[working.row_of[memory_id] for memory_id in excluded if memory_id in working.row_of]] = False
     elif query.condition is not None:
         condition = naming_versions(memory, query.condition)
-        ids = list(memory.store.names(memory.namespace, condition=condition, at=valid))
+        ids = list(memory.names(condition=condition, at=valid))
         mask = np.zeros(working.rows, np.bool_)
         mask[[working.row_of[memory_id] for memory_id in ids if memory_id in working.row_of]] = True
         living &= mask

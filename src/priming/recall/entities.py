@@ -14,8 +14,7 @@ from priming.config.words import MERGED
 from priming.core.arguments.normal_forms import slug
 from priming.index.document import SESSION, TERM, slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
-from priming.storage.protocol import Store
-from priming.storage.questions import ids_of, record_named
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import LinkRow
 from priming.text.name_forms.kinds import Name
 from priming.text.names import find, normal
@@ -46,21 +45,23 @@ def file_key(path: str) -> str:
     return _FILE_KEY.format(path)
 
 
-def resolve_entity(store: Store, namespace: str, merged: str | None, slot: str, now: datetime) -> str | None:
+def resolve_entity(stored: StoredNamespace, merged: str | None, slot: str, now: datetime) -> str | None:
     """The id of the active entity that ``merged``, an entity of this slot, was merged into; None without one."""
-    entity = None if merged is None else record_named(store, namespace, merged, now)
+    entity = None if merged is None else stored.record_named(merged, now)
     if entity is None or entity.status != "merged" or slot_of_record(entity) != slot:
         return None
     visited: set[str] = set()
     while entity is not None and entity.status == "merged" and entity.id not in visited:
         visited.add(entity.id)
-        links = store.rows(namespace, LinkRow, ids=[entity.id], relation=MERGED)
+        links = stored.rows(LinkRow, ids=[entity.id], relation=MERGED)
         targets = [link.target for link in links if link.source in visited and link.target not in visited]
-        entity = record_named(store, namespace, targets[0], now) if targets else None
+        entity = stored.record_named(targets[0], now) if targets else None
     return entity.id if entity is not None and entity.status == "active" else None
 
 
-def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now: datetime) -> list[int]:
+def entities_in_cue(
+    stored: StoredNamespace, working: WorkingSet, texts: Sequence[str], now: datetime
+) -> list[int]:
     """The rows of the entities that some texts name, each once; a merged name gives the entity it was merged into.
 
     A name that the namespace has is recognised whatever its case: "who runs kestrel" names Kestrel. Common
@@ -74,9 +75,9 @@ def entities_in_cue(store: Store, working: WorkingSet, texts: Sequence[str], now
     }
     rows = {working.entities[slot] for slot in slots if slot in working.entities}
     unknown = {slot: key for slot, key in slots.items() if slot not in working.entities}
-    keys = ids_of(store, working.namespace, unknown.values()) if unknown else {}
+    keys = stored.ids_of(unknown.values())
     for slot, key in unknown.items():
-        entity = resolve_entity(store, working.namespace, keys.get(key), slot, now)
+        entity = resolve_entity(stored, keys.get(key), slot, now)
         if entity in working.row_of:
             rows.add(working.row_of[entity])
     return sorted(rows)
@@ -95,29 +96,29 @@ def _names_nothing(word: str) -> bool:
     return is_stop(word) or word.lower() in PRONOUNS_AND_NUMERALS
 
 
-def equivalent_names(store: Store, namespace: str, name: str, now: datetime) -> frozenset[str]:
+def equivalent_names(stored: StoredNamespace, name: str, now: datetime) -> frozenset[str]:
     """The names that mean the same as ``name`` through merged aliases, in normal form as ``name`` is."""
-    entity = record_named(store, namespace, _KEY.format(slug(name)), now)
+    entity = stored.record_named(_KEY.format(slug(name)), now)
     if entity is None or slot_of_record(entity) != name:
         return frozenset((name,))
     visited, waiting = {entity.id}, {entity.id}
     while waiting:
-        links = store.rows(namespace, LinkRow, ids=waiting, relation=MERGED)
+        links = stored.rows(LinkRow, ids=waiting, relation=MERGED)
         waiting = {end for link in links for end in (link.source, link.target)} - visited
         visited |= waiting
     if len(visited) == 1:
         return frozenset((name,))
-    slots = {slot_of_record(record) for record in store.records(namespace, now, ids=visited).values()}
+    slots = {slot_of_record(record) for record in stored.records(now, ids=visited).values()}
     return frozenset(slot for slot in slots if slot is not None) | {name}
 
 
 def under_other_names(
-    store: Store, namespace: str, text: str, names: Iterable[Name], now: datetime
+    stored: StoredNamespace, text: str, names: Iterable[Name], now: datetime
 ) -> Iterator[str]:
     """Yield a text with each of its names replaced by another name of the same, through merged aliases."""
     for name in names:
         own = normal(name.text)
-        for other in equivalent_names(store, namespace, own, now) - {own}:
+        for other in equivalent_names(stored, own, now) - {own}:
             yield other.join(re.split(rf"\b{re.escape(name.text)}\b", text, flags=re.IGNORECASE))
 
 

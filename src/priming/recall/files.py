@@ -186,7 +186,7 @@ def _read(memory: Namespace, working: WorkingSet) -> FileIndex:
     np.maximum.at(removed, topology.source[removal], topology.target[removal])
     ids = {working.ids[row]: place for place, row in enumerate(rows.tolist())}
     paths = [""] * len(rows)
-    for memory_id, key in memory.store.names(memory.namespace, ids=ids).items():
+    for memory_id, key in memory.names(ids=ids).items():
         paths[ids[memory_id]] = key.removeprefix(file_key(""))
     counted = [Counter(path_terms(path)) for path in paths]
     return FileIndex(

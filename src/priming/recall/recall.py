@@ -276,7 +276,7 @@ def _ranking_query(
         limit=_most_ranked(memory, query),
         now=now,
         records=lambda rows: _records(memory, working, rows, valid),
-        named=lambda: entities_in_cue(memory.store, working, cue_texts(query.text, query.cue), valid),
+        named=lambda: entities_in_cue(memory, working, cue_texts(query.text, query.cue), valid),
         spreading=query.spread,
         context=query.context,
         activations=lambda records: memory.activations(query.profile.name, [record.id for record in records]),
@@ -300,7 +300,7 @@ def _records(
     memory: Namespace, working: WorkingSet, rows: Collection[int], valid: datetime
 ) -> dict[int, MemoryRecord]:
     ids = {working.ids[row]: int(row) for row in rows}
-    records = memory.store.records(memory.namespace, valid, ids=list(ids))
+    records = memory.records(valid, ids=list(ids))
     return {ids[memory_id]: record for memory_id, record in records.items()}
 
 
@@ -342,7 +342,7 @@ def _spread_steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tup
     flow = ranked.activation.flow
     steps = [flow.values(step) for step in range(flow.steps + 1)]
     rows = {row for step in steps for row in step}
-    names = memory.store.names(memory.namespace, ids=[working.ids[row] for row in rows])
+    names = memory.names(ids=[working.ids[row] for row in rows])
     return tuple(
         MappingProxyType({names[working.ids[row]]: value for row, value in step.items()}) for step in steps
     )

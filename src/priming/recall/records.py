@@ -14,7 +14,6 @@ from priming.history.as_of import moment
 from priming.namespace import Namespace
 from priming.recall.relevance import quiet_rules
 from priming.storage.protocol import ShownRow
-from priming.storage.questions import page_of
 from priming.storage.rows import VersionRow
 from priming.types import MemoryRecord
 
@@ -29,10 +28,7 @@ def _with_shown(memory: Namespace, records: list[MemoryRecord]) -> list[MemoryRe
     """The records, those of rules with the number of stored recalls that returned them, and why they are quiet."""
     rules = [record for record in records if record.kind == "behavior"]
     counts = (
-        {
-            row.id: row.recalls
-            for row in memory.store.rows(memory.namespace, ShownRow, ids=[rule.id for rule in rules])
-        }
+        {row.id: row.recalls for row in memory.rows(ShownRow, ids=[rule.id for rule in rules])}
         if rules
         else {}
     )
@@ -75,9 +71,7 @@ def list_memories(
         check_count("limit", limit, 1, PAGE_LIMIT)
         if after is not None:
             after = namespace.find(after).id
-        page = page_of(
-            namespace.store,
-            memory.namespace,
+        page = namespace.page_of(
             namespace.valid_time(namespace.now()),
             kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
             words=None if matching is None else check_text("matching", matching),
@@ -94,4 +88,4 @@ def _is_gist(memory: Namespace, record: MemoryRecord) -> bool:
     """Whether sleep made an entity, whoever rewrote it since."""
     if record.source == SLEEP_SOURCE or record.version == 1:
         return record.source == SLEEP_SOURCE
-    return memory.store.rows(memory.namespace, VersionRow, ids=[record.id])[0].source == SLEEP_SOURCE
+    return memory.rows(VersionRow, ids=[record.id])[0].source == SLEEP_SOURCE

@@ -30,7 +30,6 @@ from priming.core.score import (
 from priming.core.when import CueValue, findings, read
 from priming.namespace import Namespace
 from priming.recall.formatting import rule_kind
-from priming.storage.questions import operation_of
 from priming.storage.rows import RowChange, VerdictRow, VersionRow
 from priming.text.languages import language_of, languages_in, task_of
 from priming.types import Cue, MemoryRecord, days_between
@@ -207,7 +206,7 @@ def quiet_rules(memory: Namespace, rules: Iterable[MemoryRecord]) -> dict[str, Q
     if not often:
         return {}
     verdicts: dict[str, list[VerdictRow]] = {memory_id: [] for memory_id in often}
-    for row in memory.store.rows(memory.namespace, VerdictRow, ids=often):
+    for row in memory.rows(VerdictRow, ids=often):
         verdicts[row.id].append(row)
     quiet = {}
     for memory_id, rule in often.items():
@@ -254,7 +253,7 @@ def done_instead(memory: Namespace, quiet: QuietRule) -> tuple[str, ...]:
     """
     texts: list[str] = []
     for row in quiet.overridden:
-        logged = operation_of(memory.store, memory.namespace, row.operation)
+        logged = memory.operation_of(row.operation)
         reason = logged.reason if logged else None
         stated = [reason] if reason and not reason.startswith("recall ") else []
         texts += stated or _useful_with(memory, row) or _learned_at(memory, quiet.rule, row)
@@ -263,12 +262,12 @@ def done_instead(memory: Namespace, quiet: QuietRule) -> tuple[str, ...]:
 
 def _useful_with(memory: Namespace, row: VerdictRow) -> list[str]:
     """The texts of what was used or confirmed by the operation of a verdict, or for its recall."""
-    recalled = memory.store.rows(memory.namespace, VerdictRow, recall=row.recall) if row.recall else []
-    logged = operation_of(memory.store, memory.namespace, row.operation)
+    recalled = memory.rows(VerdictRow, recall=row.recall) if row.recall else []
+    logged = memory.operation_of(row.operation)
     together = [change.after for change in logged.rows] if logged else []
     verdicts = [*recalled, *(each for each in together if isinstance(each, VerdictRow))]
     useful = {each.id for each in verdicts if _judgement(each) == "confirmed" and each.id != row.id}
-    records = memory.store.records(memory.namespace, memory.now(), ids=useful).values()
+    records = memory.records(memory.now(), ids=useful).values()
     return [record.content for record in records]
 
 
@@ -276,15 +275,13 @@ def _learned_at(memory: Namespace, rule: MemoryRecord, row: VerdictRow) -> list[
     """What was learned in the session of a verdict, or within an hour of it about the same words."""
     from priming.text.statements.judge import subjects
 
-    ids = list(memory.store.names(memory.namespace, session=row.session, limit=WINDOW)) if row.session else []
+    ids = list(memory.names(session=row.session, limit=WINDOW)) if row.session else []
     near = timedelta(hours=_INSTEAD_HOURS)
-    logged = memory.store.operations(
-        memory.namespace, kind="learn", since=row.at - near, until=row.at + near, limit=100
-    )
+    logged = memory.operations(kind="learn", since=row.at - near, until=row.at + near, limit=100)
     written = [change.after for each in logged for change in each.rows]
     versions = [each for each in written if isinstance(each, VersionRow) and each.id != rule.id]
     words = subjects(rule.content)
     ids = [*ids, *(each.id for each in versions if words & subjects(each.content))]
-    records = memory.store.records(memory.namespace, memory.now(), ids=ids).values()
+    records = memory.records(memory.now(), ids=ids).values()
     texts = [record.metadata.get("right") for record in records if record.kind == "correction"]
     return [str(text) for text in texts if text and text != rule.content]

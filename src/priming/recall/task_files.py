@@ -14,7 +14,6 @@ from priming.recall.entities import file_key
 from priming.recall.formatting import packed_text
 from priming.recall.recall import MOST_HITS, recall
 from priming.results import FileReason, Hit, Step, TaskFile, TaskFiles
-from priming.storage.questions import ids_of
 from priming.text.quotation import label, quote_text
 from priming.types import MemoryRecord
 
@@ -87,8 +86,8 @@ def _causes(key: str, arriving: Mapping[str, Sequence[Step]], share: float = 1.0
 
 def _records(memory: Namespace, keys: set[str]) -> dict[str, MemoryRecord]:
     with memory.reading() as now:
-        ids = ids_of(memory.store, memory.namespace, keys)
-        records = memory.store.records(memory.namespace, now, ids=list(ids.values()))
+        ids = memory.ids_of(keys)
+        records = memory.records(now, ids=list(ids.values()))
     return {record.key: record for record in records.values()}
 
 

@@ -42,7 +42,7 @@ def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallPa
 
 def weighted_profile(memory: Namespace, profile: Profile) -> Profile:
     """A profile with the weights that this namespace gives it."""
-    rows = memory.store.rows(memory.namespace, WeightsRow, profile=profile.name)
+    rows = memory.rows(WeightsRow, profile=profile.name)
     weights = current_weights(rows[0].weights) if rows else {}
     return replace(profile, recall=with_weights(profile.recall, weights)) if weights else profile
 
@@ -60,7 +60,7 @@ def write_weights(
         Conflict: the present weights differ from ``before``.
 
     """
-    row = next(iter(memory.store.rows(memory.namespace, WeightsRow, profile=profile.name)), None)
+    row = next(iter(memory.rows(WeightsRow, profile=profile.name)), None)
     stored = {} if row is None else current_weights(row.weights)
     present = with_weights(profile.recall, stored)
     for name, value in before.items():

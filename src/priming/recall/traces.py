@@ -32,7 +32,6 @@ from priming.recall.designs import final_activation
 from priming.recall.ranking import Ranked
 from priming.results import Step
 from priming.storage.protocol import Trace
-from priming.storage.questions import recall_of
 from priming.storage.rows import LinkRow
 from priming.types import Cue
 
@@ -284,7 +283,7 @@ def _plain(value: Any) -> Any:
 
 def find_trace(memory: Namespace, recall_id: str) -> Trace:
     """The trace of a recall by its id, or ``NotFound``."""
-    trace = recall_of(memory.store, memory.namespace, check_text("recall_id", recall_id))
+    trace = memory.recall_of(check_text("recall_id", recall_id))
     if trace is None or trace.at < _oldest(memory.now()):
         raise memory.not_found(
             f"there is no recall {recall_id!r} in {memory.namespace!r}: the latest {STORE.trace_count:,} are kept,"
@@ -297,15 +296,15 @@ def find_trace(memory: Namespace, recall_id: str) -> Trace:
 
 def _latest_recalls(memory: Namespace) -> str:
     """The latest recalls in words, for a message."""
-    recent = memory.store.rows(memory.namespace, Trace, since=_oldest(memory.now()), limit=5)
+    recent = memory.rows(Trace, since=_oldest(memory.now()), limit=5)
     return f"; the latest: {', '.join(trace.recall_id for trace in recent)}" if recent else ""
 
 
 def latest_trace(memory: Namespace, memory_id: str, session: str | None = None) -> Trace | None:
     """The latest recall that returned a memory, in a session or in any."""
     since = _oldest(memory.now())
-    latest = memory.store.rows(memory.namespace, Trace, since=since, session=session, hit=memory_id, limit=1)
-    return recall_of(memory.store, memory.namespace, latest[0].recall_id) if latest else None
+    latest = memory.rows(Trace, since=since, session=session, hit=memory_id, limit=1)
+    return memory.recall_of(latest[0].recall_id) if latest else None
 
 
 def _oldest(now: datetime) -> datetime:
@@ -320,7 +319,7 @@ def flow_of(trace: Trace) -> StoredTrace | None:
 
 def _present_links(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
     """The present links of credit shares, with their shares; the ends of a link are as stored."""
-    rows = memory.store.rows(memory.namespace, LinkRow, ids={end for ends in shares for end in ends[:2]})
+    rows = memory.rows(LinkRow, ids={end for ends in shares for end in ends[:2]})
     present = {(link.source, link.target, link.relation): link for link in rows}
     links: dict[Ends, tuple[LinkRow, float]] = {}
     for (source, target, relation), share in shares.items():
@@ -336,7 +335,7 @@ def steps_of(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> dict
     rows = {memory_id: row for memory_id in ids if (row := flow.row(memory_id)) is not None}
     paths = flow.paths(rows.values())
     ends = {flow.nodes[end] for path in paths.values() for hop in path for end in (hop.source, hop.target)}
-    names = memory.store.names(memory.namespace, ids=ends)
+    names = memory.names(ids=ends)
     return {
         memory_id: tuple(
             Step(
@@ -361,7 +360,7 @@ def link_activations(memory: Namespace, flow: StoredTrace, ids: Collection[str])
         leads[r.source[leads[r.target]]] = True
     links = [i for i in np.argsort(-amount, kind="stable").tolist() if amount[i] > 0 and leads[r.target[i]]]
     ends = {flow.nodes[row] for i in links for row in (r.source[i], r.target[i])}
-    names = memory.store.names(memory.namespace, ids=ends)
+    names = memory.names(ids=ends)
     return tuple(
         Step(
             names.get(flow.nodes[r.source[i]], "?"),
@@ -382,7 +381,7 @@ def path_and_credit(
     if flow is None or row is None:
         return (), ()
     shares = flow.shares(row)
-    names = memory.store.names(memory.namespace, ids=flow.nodes)
+    names = memory.names(ids=flow.nodes)
     name = {record: names.get(record, "?") for record in flow.nodes}
     path = steps_of(memory, flow, [memory_id])[memory_id]
     present = {ends: link.weight for ends, (link, _) in _present_links(memory, shares).items()}

@@ -222,7 +222,7 @@ def succeeding_rows(
             " give a time from then on, or undo what made that version"
         )
         raise ParamError("valid_from", start.isoformat(), rule)
-    rows = memory.store.rows(memory.namespace, VersionRow, ids=[old.id])
+    rows = memory.rows(VersionRow, ids=[old.id])
     number = max(row.version for row in rows) + 1
     fresh = replace(new.version(old.id, number, at, start), revision=_last(rows) + 2, valid_to=old.valid_to)
     return _followed_by(rows, old, fresh), fresh
@@ -283,7 +283,7 @@ def current_version(
 
     If the clock was set back, the present is when the memory was last written.
     """
-    versions = memory.store.rows(memory.namespace, VersionRow, ids=[memory_record.id])
+    versions = memory.rows(VersionRow, ids=[memory_record.id])
     at = max(now, start or now, *(version.recorded_at for version in versions))
     old = valid_row(versions, at)
     if old.valid_to is not None and old.valid_to <= at:

@@ -28,7 +28,6 @@ from priming.history.log import newest_first
 from priming.history.movements import WeightMove, bound_text, change_text, set_text
 from priming.history.weights_over_time import MANUAL, past
 from priming.namespace import Namespace
-from priming.storage.questions import ids_of
 from priming.storage.rows import LinkRow, RelationRow, RowChange
 from priming.text.quotation import label
 from priming.types import Link, Operation
@@ -98,7 +97,7 @@ def _link_all(
             rows[row.source, row.target, row.relation] = request, row
         stored = {
             (row.source, row.target, row.relation): row
-            for row in memory.store.rows(memory.namespace, LinkRow, ids={source for source, _, _ in rows})
+            for row in memory.rows(LinkRow, ids={source for source, _, _ in rows})
         }
         results = [_change(stored.get(identity), *each) for identity, each in rows.items()]
         signed, messages = _signed(memory, signs, now)
@@ -133,7 +132,7 @@ def _signed(
     memory: Namespace, requested: Mapping[str, int | None], now: datetime
 ) -> tuple[list[RowChange], dict[str, str]]:
     """The changes of the stored signs of relations, and by relation what to say about it."""
-    stored = {row.relation: row for row in memory.store.rows(memory.namespace, RelationRow)}
+    stored = {row.relation: row for row in memory.rows(RelationRow)}
     changes, messages = list[RowChange](), dict[str, str]()
     for relation, sign in requested.items():
         before = stored.get(relation)
@@ -166,7 +165,7 @@ def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
     """The weight of each link, a line each where there are few."""
     if len(changes) > _LISTED:
         return f"{len(changes):,} links"
-    names = memory.store.names(memory.namespace, ids={end for change in changes for end in change.ends})
+    names = memory.names(ids={end for change in changes for end in change.ends})
     lines = []
     for change in changes:
         link = change.row
@@ -211,8 +210,8 @@ _FIELDS = ("source", "target", "relation", "weight", "sign")
 def _ids_of_ends(memory: Namespace, requests: Iterable[LinkRequest]) -> dict[str, str]:
     """The ids of the memories that requests name by key or id, of those that there are; an id counts before a key."""
     names = {end for request in requests for end in (request.source, request.target)}
-    ids = memory.store.names(memory.namespace, ids=names)
-    return ids_of(memory.store, memory.namespace, names) | dict(zip(ids, ids, strict=True))
+    ids = memory.names(ids=names)
+    return memory.ids_of(names) | dict(zip(ids, ids, strict=True))
 
 
 def _row(memory: Namespace, request: LinkRequest, now: datetime, ends: dict[str, str]) -> LinkRow:
@@ -270,7 +269,7 @@ def set_strength(
         a, b = memory.find(source, now), memory.find(target, now)
         between = [
             row
-            for row in memory.store.rows(memory.namespace, LinkRow, ids=[a.id])
+            for row in memory.rows(LinkRow, ids=[a.id])
             if {row.source, row.target} == {a.id, b.id} and relation in (None, row.relation)
         ]
         changes = [RowChange(row, _set(row, clamped, now)) for row in between if row.weight != clamped]
@@ -341,9 +340,7 @@ def _strengthened_by_use(memory: Namespace, links: Iterable[Link]) -> list[Link]
     by_hand = set()
     for logged in newest_first(memory, source=MANUAL, since=min(times)) if times else ():
         rows = [change.after for change in logged.rows if isinstance(change.after, LinkRow)]
-        names = memory.store.names(
-            memory.namespace, ids={end for row in rows for end in (row.source, row.target)}
-        )
+        names = memory.names(ids={end for row in rows for end in (row.source, row.target)})
         by_hand |= {
             (names.get(row.source), row.relation, names.get(row.target), logged.at)
             for row in rows
@@ -361,7 +358,7 @@ def _read_links(
     ids = None if key is None else [memory.find(key).id]
     relation = check_name("relation", relation)
     if at is None:
-        return list(memory.to_links(memory.store.rows(memory.namespace, LinkRow, ids=ids, relation=relation)))
+        return list(memory.to_links(memory.rows(LinkRow, ids=ids, relation=relation)))
     then = past(memory, at)
     rows = [
         row

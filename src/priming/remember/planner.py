@@ -20,10 +20,10 @@ from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, KEPT_BESIDE, TOUCHES
 from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.normal_forms import free_key, slug
-from priming.embedding.protocol import Embedder
 from priming.errors import Conflict
 from priming.index.document import RULES, SESSION, TERM, Document, describe, slot_of
 from priming.index.working_set import WorkingSet
+from priming.namespace import Namespace
 from priming.recall.entities import (
     AnyCaseNames,
     FileNames,
@@ -34,8 +34,7 @@ from priming.recall.entities import (
 )
 from priming.remember import similar
 from priming.remember.drafts import Draft, bare_text, file_draft, is_bare_name
-from priming.storage.protocol import Store, VersionKey
-from priming.storage.questions import ids_of, ids_of_digests, record_named
+from priming.storage.protocol import VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, ends_of, record
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.statements.phrases import as_told
@@ -67,9 +66,7 @@ class RememberPlan:
     Later drafts see the keys, entities, sessions, words and vectors of earlier ones.
     """
 
-    store: Store
-    working: WorkingSet
-    embedder: Embedder
+    memory: Namespace
     now: datetime
     params: LinkParams = LINKING
     rows: list[RowChange] = field(default_factory=list)
@@ -93,15 +90,17 @@ class RememberPlan:
     """Whether a duplicate strengthens the links of its memory."""
     plasticity: PlasticityParams = PLASTICITY
     forgetting: ForgettingParams = FORGETTING
+    working: WorkingSet = field(init=False)
     echo: similar.EchoGuard | None = None
     """Finds text that a recall emitted, which is not stored again; None stores it."""
     coming: Callable[[Collection[str]], Collection[str]] = lambda _: ()
     """Tells which memories what follows the drafts says again."""
 
     def __post_init__(self) -> None:
+        self.working = self.memory.working(self.now)
         self._any_case = AnyCaseNames(self.working, self._entities, self._holders)
         self._linker = similar.NearestLinker(
-            self.store, self.working, self.now, self.params, self.plasticity.increment
+            self.memory, self.working, self.now, self.params, self.plasticity.increment
         )
 
     def add_all(
@@ -117,7 +116,7 @@ class RememberPlan:
         Without ``vectors`` the memories wait for theirs, and are linked to nothing by similarity.
         """
         digests = [own for each in drafts for own in each.digests]
-        self._digests = ids_of_digests(self.store, self.working.namespace, digests)
+        self._digests = self.memory.ids_of_digests(digests)
         self._again = {own: i for i, each in enumerate(drafts) if (own := each.repeated(self._digests))}
         names = [() if is_bare_name(each) else each.names[: self.params.names] for each in drafts]
         words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
@@ -153,13 +152,13 @@ class RememberPlan:
         if self._words_can_be_rare(len(drafts)):
             keys |= {entity_key(TERM, word) for text_words in words for word in text_words}
         self._looked_up |= keys
-        self._keys |= ids_of(self.store, self.working.namespace, keys)
+        self._keys |= self.memory.ids_of(keys)
 
     def documents(self) -> dict[str, Document]:
         """The new memories, prepared for the working set."""
         planned = self.memories.values()
         records = [record(self.working.namespace, memory, version) for memory, version, _ in planned]
-        documents = describe(records, [vectors for *_, vectors in planned], self.embedder)
+        documents = describe(records, [vectors for *_, vectors in planned], self.memory.embedder)
         return {document.id: document for document in documents}
 
     def _find_duplicate(self, draft: Draft) -> str | None:
@@ -179,7 +178,7 @@ class RememberPlan:
 
     def _is_overtaken(self, memory_id: str) -> bool:
         """Whether a later statement, that does not follow again, says otherwise: Oslo, Bergen, Oslo is news."""
-        links = list(self.store.rows(self.working.namespace, LinkRow, ids=[memory_id], relation=CONFLICTS))
+        links = list(self.memory.rows(LinkRow, ids=[memory_id], relation=CONFLICTS))
         links += [row.after for row in self.rows if isinstance(row.after, LinkRow)]
         later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
         last = {other for other in later if self._again.get(other, -1) < len(self.results)}
@@ -211,14 +210,14 @@ class RememberPlan:
         """Status and text of a memory, planned or stored."""
         if memory_id in self.memories:
             return "active", self.memories[memory_id][1].content
-        existing = record_named(self.store, self.working.namespace, memory_id, self.now)
+        existing = self.memory.record_named(memory_id, self.now)
         assert existing is not None, "a key is taken by a memory"
         return existing.status, existing.content
 
     def _key_of(self, memory_id: str) -> str:
         if memory_id in self.memories:
             return self.memories[memory_id][0].key
-        return self.store.names(self.working.namespace, ids=[memory_id])[memory_id]
+        return self.memory.names(ids=[memory_id])[memory_id]
 
     def _add(
         self, draft: Draft, text: PlannedText, vectors: TextVectors | None, near: similar.Neighbours | None
@@ -244,7 +243,7 @@ class RememberPlan:
 
     def _is_taken(self, key: str) -> bool:
         is_known = key in self._keys or key in self._looked_up
-        return key in self._keys if is_known else bool(ids_of(self.store, self.working.namespace, [key]))
+        return key in self._keys if is_known else bool(self.memory.ids_of([key]))
 
     def _add_rows(self, memory_id: str, key: str, draft: Draft, vectors: TextVectors | None) -> None:
         start, stability = self.plasticity.start, self.forgetting.initial_stability
@@ -269,7 +268,7 @@ class RememberPlan:
             return
         tail = self._tails.get(draft.session)
         if tail is None:
-            tail = list(self.store.names(self.working.namespace, session=draft.session, limit=2))
+            tail = list(self.memory.names(session=draft.session, limit=2))
         for previous, relation in zip(tail, ("next", "next-but-one"), strict=False):
             yield self._link(previous, memory_id, relation)
         self._tails[draft.session] = [memory_id, *tail][:2]
@@ -336,7 +335,7 @@ class RememberPlan:
         slot = slot_of(form, name)
         preferred = entity_key(form, name)
         entity = self._entity_of(slot) or resolve_entity(
-            self.store, self.working.namespace, self._keys.get(preferred), slot, self.now
+            self.memory, self._keys.get(preferred), slot, self.now
         )
         if entity is None and form == FILE:
             entity = self._file_that_ends_in(slot)
@@ -379,7 +378,7 @@ class RememberPlan:
         if similar.stated(draft) is None:
             return
         names = draft.names[: self.params.names] if self.working.any_merged else ()
-        others = under_other_names(self.store, self.working.namespace, draft.content, names, self.now)
+        others = under_other_names(self.memory, draft.content, names, self.now)
         texts = [as_told(text, draft.speaker) for text in (draft.content, *others)]
         words = {word: n for text in texts for word in terms(text) if (n := self._number_with(word))}
         by_number = sorted(words, key=words.__getitem__)
@@ -387,7 +386,7 @@ class RememberPlan:
         holders = islice((ids for ids in rarest if {*ids} - {memory_id}), similar.RAREST * len(texts))
         likest = similar.latest_holders(holders, self.params.rivals, memory_id)
         if unread := [name for name in likest if name not in self._facts]:
-            stored = self.store.records(self.working.namespace, self.now, ids=unread, status="active")
+            stored = self.memory.records(self.now, ids=unread, status="active")
             self._facts |= {name: similar.stated(stored[name]) if name in stored else None for name in unread}
         opposed, agreeing = similar.rivals({name: self._facts[name] for name in likest}, texts)
         settled = self._kept_beside([*opposed, *agreeing]) if opposed and agreeing else ()
@@ -397,6 +396,5 @@ class RememberPlan:
 
     def _kept_beside(self, ids: Sequence[str]) -> set[frozenset[str]]:
         """The pairs of some facts of which a user settled that both may hold."""
-        namespace = self.working.namespace
-        rows = self.store.rows(namespace, LinkRow, ids=ids, both=True, relation=KEPT_BESIDE)
+        rows = self.memory.rows(LinkRow, ids=ids, both=True, relation=KEPT_BESIDE)
         return {frozenset(ends_of(row)) for row in rows}

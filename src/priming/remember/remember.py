@@ -29,7 +29,6 @@ from priming.remember.planner import PlannedMemory, PlannedText, RememberPlan
 from priming.remember.similar import EchoGuard, to_settle
 from priming.remember.vectors import complete
 from priming.results import Remembered
-from priming.storage.questions import ids_of, present
 from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.tokens import terms
@@ -146,7 +145,7 @@ def repeated_after(
     last = cache(lambda: {digest: at for at, each in enumerate(drafts()) for digest in each.digests})
 
     def coming(number: int, ids: Collection[str]) -> Collection[str]:
-        rows = memory.store.rows(memory.namespace, VersionRow, ids=ids)
+        rows = memory.rows(VersionRow, ids=ids)
         return {row.id for row in rows if last().get(row.digest, -1) >= number}
 
     return coming
@@ -167,9 +166,9 @@ def remember_draft(memory: Namespace, draft: Draft, *, profile: Profile | None =
     with memory.lock:
         links = memory.to_links(planned.links)
         rivals = {link.target for link in planned.links if link.relation == CONFLICTS}
-        among = memory.store.rows(memory.namespace, LinkRow, ids=rivals, relation=CONFLICTS) if rivals else ()
+        among = memory.rows(LinkRow, ids=rivals, relation=CONFLICTS)
         rivals -= {link.target for link in among if link.source in rivals}  # a later one contradicts it
-        earlier = memory.store.records(memory.namespace, memory.now(), ids=rivals) if rivals else {}
+        earlier = memory.records(memory.now(), ids=rivals)
     messages = {each.key: to_settle(each.key, each.content, planned.key) for each in earlier.values()}
     links = tuple(
         replace(link, message=messages.get(link.target)) if link.relation == CONFLICTS else link
@@ -192,11 +191,9 @@ def _remember(
     vectors = None if waits else embed_drafts(drafts, memory.embedder)
     with memory.lock:
         with memory.writing() as now:
-            working, profile = memory.working(now), profile or memory.profile
+            profile = profile or memory.profile
             plan = RememberPlan(
-                memory.store,
-                working,
-                memory.embedder,
+                memory,
                 now,
                 profile.linking,
                 plasticity=profile.plasticity,
@@ -261,7 +258,7 @@ def relink_mentions(
     Links by rule to names of the old text only are removed. Without ``at_once`` the old text is valid for a while
     yet, and none is removed; nor if a later version follows, whose names may be the same.
     """
-    plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
+    plan = RememberPlan(memory, now)
     changes = relink(plan, old, new, at_once=at_once)
     return [*plan.rows, *changes]
 
@@ -280,9 +277,8 @@ def relink(
     # The old text already decided which of its words are rare.
     text = PlannedText(names, [word for word in words if word not in old_words])
     links = [*plan.mention_links(old.id, new, text), *plan.conflict_links(old.id, new)]
-    store, namespace = plan.store, plan.working.namespace
-    before = store.rows(namespace, LinkRow, ids=[old.id], relation=MENTIONS)
-    changes = [RowChange(None, link) for link in links if present(store, namespace, link) is None]
+    before = plan.memory.rows(LinkRow, ids=[old.id], relation=MENTIONS)
+    changes = [RowChange(None, link) for link in links if plan.memory.stored(link) is None]
     if at_once and old.valid_to is None:
         targets = {link.target for link in links} | {
             plan.working.entity(slot_of(TERM, word)) for word in words
@@ -301,13 +297,11 @@ def missing_mentions(
     in small letters before it was the name of anything.
     """
     working = memory.working(now)
-    plan = RememberPlan(memory.store, working, memory.embedder, now)
-    linked = {
-        (link.source, link.target) for link in memory.store.rows(memory.namespace, LinkRow, relation=MENTIONS)
-    }
+    plan = RememberPlan(memory, now)
+    linked = {(link.source, link.target) for link in memory.rows(LinkRow, relation=MENTIONS)}
     changed: list[str] = []
     links: list[RowChange] = []
-    for record in memory.store.records(memory.namespace, now, ids=ids).values():
+    for record in memory.records(now, ids=ids).values():
         draft = Draft(record.content, record.heading, record.kind, speaker=record.speaker, trust=record.trust)
         names = [name for name in draft.names[: plan.params.names] if name.kind != FILE]
         rows = [working.entities.get(slot_of(name.kind, name.text), NONE) for name in names]
@@ -331,12 +325,12 @@ def missing_mentions(
 def _without_forgotten(memory: Namespace, names: Sequence[Name], now: datetime) -> list[Name]:
     """Names without those whose entities somebody forgot: a night makes none of them again."""
     keys = {name: entity_key(name.kind, name.text) for name in names}
-    holders = ids_of(memory.store, memory.namespace, keys.values())
+    holders = memory.ids_of(keys.values())
     entities = memory.working(now).entities
     remaining = []
     for name, key in keys.items():
         slot, holder = slot_of(name.kind, name.text), holders.get(key)
-        merged = resolve_entity(memory.store, memory.namespace, holder, slot, now)
+        merged = resolve_entity(memory, holder, slot, now)
         if slot in entities or holder is None or merged is not None:
             remaining.append(name)
     return remaining

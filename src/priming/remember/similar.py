@@ -38,8 +38,8 @@ from priming.recall.formatting import (
     rule_name,
 )
 from priming.remember.drafts import Draft
-from priming.storage.protocol import Store, Trace
-from priming.storage.questions import present
+from priming.storage.protocol import Trace
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.quotation import command, quote_text
 from priming.text.quotation import visible as visible_text
@@ -59,7 +59,7 @@ Neighbours = list[tuple[str, float]]
 class NearestLinker:
     """Links the memories of one ``remember`` call to their nearest: stored ones, and others of the same call."""
 
-    store: Store
+    stored: StoredNamespace
     working: WorkingSet
     now: datetime
     params: LinkParams
@@ -132,7 +132,7 @@ class NearestLinker:
         for source, target in ((a, b), (b, a)):
             change = self._changes.get((source, target))
             link = (
-                present(self.store, self.working.namespace, LinkRow(source, target, SIMILAR, 0.0, self.now))
+                self.stored.stored(LinkRow(source, target, SIMILAR, 0.0, self.now))
                 if change is None
                 else change.after
             )
@@ -231,21 +231,20 @@ class EchoGuard:
         if not matches or len(matches) < len(candidates):
             return ()
         sources = tuple(dict.fromkeys(match.memory for match in matches))
-        rows = self.memory.store.rows(self.memory.namespace, MemoryRow, ids=sources)
+        rows = self.memory.rows(MemoryRow, ids=sources)
         all_active = {row.id for row in rows if row.status == "active"} == set(sources)
         return sources if all_active else ()
 
     def update(self, now: datetime) -> None:
         """Read the recalls since the last update, and drop the lines that were emitted too long ago."""
-        store, namespace, lines = self.memory.store, self.memory.namespace, self.memory.emitted
-        fresh = now - timedelta(hours=STORE.echo_hours)
+        fresh, lines = now - timedelta(hours=STORE.echo_hours), self.memory.emitted
         since = max(self.memory.emitted_until or fresh, fresh)
-        traces = store.rows(namespace, Trace, since=since, limit=STORE.echo_traces)
+        traces = self.memory.rows(Trace, since=since, limit=STORE.echo_traces)
         times: dict[str, list[datetime]] = {}
         for trace in reversed(traces):
             for memory_id, _ in trace.hits:
                 times.setdefault(memory_id, []).append(trace.at)
-        records = store.records(namespace, now, ids=list(times)).values()
+        records = self.memory.records(now, ids=list(times)).values()
         for record in sorted(records, key=lambda record: times[record.id][-1]):
             first, last = times[record.id][0], times[record.id][-1]
             for line in self._emitted_lines(record, times[record.id]):
@@ -260,7 +259,7 @@ class EchoGuard:
         """The lines that recalls at these times can have shown, those of superseded versions included."""
         lines = emitted_texts(record)
         if record.version > 1:
-            for version in self.memory.store.rows(self.memory.namespace, VersionRow, ids=[record.id]):
+            for version in self.memory.rows(VersionRow, ids=[record.id]):
                 if any(visible(version, valid_at=at, known_at=at) for at in recall_times):
                     lines += emitted_texts(replace(record, content=version.content, gist=version.gist))
         return lines

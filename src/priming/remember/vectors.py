@@ -24,7 +24,6 @@ from priming.errors import Busy, PrimingError, StoreError
 from priming.index.document import RULES, embedded_text, is_long, packed_vectors, vectors_needed, vectors_of
 from priming.namespace import Namespace
 from priming.storage.protocol import Store, VersionKey
-from priming.storage.questions import add_vectors, embedded_versions
 from priming.storage.rows import VersionRow
 from priming.types import Progress
 
@@ -115,8 +114,8 @@ def _keys(memory: Namespace, ids: Collection[str], now: datetime, most: float) -
     """The versions, valid now, of those of the memories that lack a vector, without those of longer texts."""
     if not ids:
         return []
-    stored = embedded_versions(memory.store, memory.namespace, memory.embedder.generation, ids)
-    records = memory.store.records(memory.namespace, now, ids=ids)
+    stored = memory.embedded_versions(memory.embedder.generation, ids)
+    records = memory.records(now, ids=ids)
     rows = [record for record in map(records.get, ids) if record is not None and record.source != RULES]
     return [
         key for row in rows if (key := (row.id, row.version)) not in stored and vectors_needed([row]) <= most
@@ -154,7 +153,7 @@ def embed_missing(memory: Namespace, embedder: Embedder, progress: Progress | No
 def _unembedded(memory: Namespace, embedder: Embedder) -> list[VersionKey]:
     """The versions without a whole vector of an embedder, the oldest memory first."""
     with memory.lock:
-        stored = embedded_versions(memory.store, memory.namespace, embedder.generation)
+        stored = memory.embedded_versions(embedder.generation)
         texts = dict.fromkeys((row.id, row.version) for row in _versions(memory))  # some have several rows
     return [key for key in texts if key not in stored]
 
@@ -205,7 +204,7 @@ def _add_vectors(memory: Namespace, embedder: Embedder, keys: Sequence[VersionKe
     """
     ids = {memory_id for memory_id, _ in keys}
     with memory.reading():
-        stored = embedded_versions(memory.store, memory.namespace, embedder.generation, ids)
+        stored = memory.embedded_versions(embedder.generation, ids)
         rows = _texts(memory, ids)
     lacking = [key for key in keys if key in rows and key not in stored]
     if not lacking:
@@ -218,7 +217,7 @@ def _add_vectors(memory: Namespace, embedder: Embedder, keys: Sequence[VersionKe
     with memory.writing():
         present = _texts(memory, ids)
         same = {key: vector for key, vector in vectors.items() if _text(present.get(key)) == _text(rows[key])}
-        add_vectors(memory.store, memory.namespace, embedder.generation, same)
+        memory.add_vectors(embedder.generation, same)
     return len(same)
 
 
@@ -227,7 +226,7 @@ def _texts(memory: Namespace, ids: Collection[str]) -> dict[VersionKey, VersionR
 
 
 def _versions(memory: Namespace, ids: Collection[str] | None = None) -> list[VersionRow]:
-    return [row for row in memory.store.rows(memory.namespace, VersionRow, ids=ids) if row.source != RULES]
+    return [row for row in memory.rows(VersionRow, ids=ids) if row.source != RULES]
 
 
 def _text(row: VersionRow | None) -> str | None:

@@ -25,7 +25,6 @@ from priming.rules.placement import (
     is_unclear,
     stated,
 )
-from priming.storage.questions import page_of, present
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label
 from priming.text.statements.judge import Judgement, judge, subjects
@@ -74,7 +73,7 @@ class Disagreement:
 
 def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
     """The pairs of active rules whose texts or links say that they disagree, unless both were kept."""
-    rules = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
+    rules = memory.page_of(now, kinds=["behavior"])
     rules = sorted((rule for rule in rules if rule.status == "active"), key=taught_at)
     by_id = {rule.id: rule for rule in rules}
     linked = _linked(memory, CONFLICTS, by_id)
@@ -179,7 +178,7 @@ def replaced_rows(
     plan: RememberPlan, placed: BehaviorPlacement, rule: str, planned: Sequence[RowChange]
 ) -> list[RowChange]:
     """The changes by which a rule replaces those that its correction reverses, and their corrections with them."""
-    namespace, near = plan.working.namespace, placed.nearest
+    near = placed.nearest
     replaced = [(record.id, rule) for record in placed.reversed]
     links = [change.after for change in planned if isinstance(change.after, LinkRow)]
     correction = next((link.target for link in links if link.relation == LEARNED_FROM), None)
@@ -191,16 +190,16 @@ def replaced_rows(
     ):
         outdated.append(near.existing.id)
     if correction is not None and outdated:
-        sources = plan.store.rows(namespace, LinkRow, ids=outdated, relation=LEARNED_FROM)
+        sources = plan.memory.rows(LinkRow, ids=outdated, relation=LEARNED_FROM)
         replaced += [(link.target, correction) for link in sources if link.source in outdated]
     successors = dict(replaced)
     changes = list[RowChange]()
-    for row in plan.store.rows(namespace, MemoryRow, ids=list(successors)):
+    for row in plan.memory.rows(MemoryRow, ids=list(successors)):
         if row.status != "active":
             continue
         changes.append(RowChange(row, replace(row, status="deprecated")))
         link = LinkRow(row.id, successors[row.id], DEPRECATED, PLASTICITY.start, plan.now)
-        if present(plan.store, namespace, link) is None:
+        if plan.memory.stored(link) is None:
             changes.append(RowChange(None, link))
     return changes
 

@@ -23,7 +23,6 @@ from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_ro
 from priming.rules.lesson import Lesson, check_lesson, described
 from priming.rules.placement import BehaviorPlacement, place_behavior
 from priming.rules.results import Learned
-from priming.storage.questions import page_of, stored_vectors
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.text.quotation import label, quote_text
 from priming.types import Cue, MemoryRecord
@@ -84,11 +83,11 @@ def _learn(memory: Namespace, lesson: Lesson) -> Learned:
     vectors = embed_drafts(drafts, memory.embedder)
     with memory.lock:
         with memory.writing() as now:
-            existing = page_of(memory.store, memory.namespace, now, kinds=["behavior"])
+            existing = memory.page_of(now, kinds=["behavior"])
             placed = place_behavior(drafts[1], existing, wrong=lesson.wrong)
             if lesson.at is not None:
                 placed = in_order_of_time(memory, drafts[1], placed, lesson.at, wrong=lesson.wrong)
-            plan = RememberPlan(memory.store, memory.working(now), memory.embedder, now)
+            plan = RememberPlan(memory, now)
             if placed.placement in ("widen", "supersede"):
                 learned, rows = _plan_version(memory, plan, lesson, placed, drafts, vectors)
             elif placed.placement == "merge":
@@ -161,7 +160,7 @@ def _plan_merge(
     """Plan the correction as a further source of an existing behaviour, whose confidence it raises."""
     assert placed.nearest is not None, "a merge has a target"
     target = placed.nearest.existing
-    (before,) = plan.store.rows(plan.working.namespace, MemoryRow, ids=[target.id])
+    (before,) = plan.memory.rows(MemoryRow, ids=[target.id])
     earlier = _earlier_correction(plan, target, lesson)
     after, reason = _strengthen(before, target, lesson, earlier)
     rows = [] if after == before else [RowChange(before, after)]
@@ -199,7 +198,7 @@ def _plan_version(
     """Plan a new version of an existing behaviour: with the text of the correction, or for more contexts."""
     assert placed.nearest is not None, "a new version has an earlier one"
     target, supersedes = placed.nearest.existing, placed.placement == "supersede"
-    (before,) = plan.store.rows(plan.working.namespace, MemoryRow, ids=[target.id])
+    (before,) = plan.memory.rows(MemoryRow, ids=[target.id])
     plan.add_all(drafts[:1], vectors[:1], nearest=True, always=True)
     (correction,) = plan.results
     old = current_version(memory, target, plan.now)
@@ -221,8 +220,7 @@ def _plan_version(
         plan.vectors[target.id, version.version] = vectors[1].packed()
     else:
         after, reason = _strengthen(before, target, lesson, None)
-        namespace, generation = plan.working.namespace, plan.embedder.generation
-        stored = dict(stored_vectors(plan.store, namespace, generation, [target.id]))
+        stored = dict(memory.stored_vectors(memory.embedder.generation, [target.id]))
         if packed := stored.get((target.id, old.version)):
             plan.vectors[target.id, version.version] = packed
     learned_from = LinkRow(target.id, correction.id, LEARNED_FROM, PLASTICITY.start, plan.now)
@@ -270,7 +268,7 @@ def _refreshed_links(
     placed: BehaviorPlacement, behavior_id: str, plan: RememberPlan, *, supersedes: bool
 ) -> list[RowChange]:
     """The links of a behaviour whose text or conditions changed: those of its placement, without others by rule."""
-    present = plan.store.rows(plan.working.namespace, LinkRow, ids=[behavior_id])
+    present = plan.memory.rows(LinkRow, ids=[behavior_id])
     settled = set() if supersedes else {_ends(link) for link in present if link.relation == KEPT_BESIDE}
     links = {
         (link.relation, _ends(link)): link
@@ -308,9 +306,8 @@ def _first_state(before: MemoryRow, lesson: Lesson) -> MemoryRow:
 
 def _earlier_correction(plan: RememberPlan, target: MemoryRecord, lesson: Lesson) -> MemoryRecord | None:
     """The same correction for the same context, if the behaviour was learned from it before."""
-    namespace = plan.working.namespace
-    links = plan.store.rows(namespace, LinkRow, ids=[target.id], relation=LEARNED_FROM)
-    records = plan.store.records(namespace, plan.now, ids=[link.target for link in links])
+    links = plan.memory.rows(LinkRow, ids=[target.id], relation=LEARNED_FROM)
+    records = plan.memory.records(plan.now, ids=[link.target for link in links])
     draft = lesson.correction()
     matches = (
         record

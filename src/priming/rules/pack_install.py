@@ -28,7 +28,6 @@ from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, pac
 from priming.rules.packs import BEHAVIOR, INSTALL, PackMembers, describe_pack, pack_members
 from priming.rules.results import Pack
 from priming.storage.protocol import VersionKey
-from priming.storage.questions import ids_of
 from priming.storage.rows import LinkRow, MemoryRow, RelationRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
@@ -112,7 +111,7 @@ class PackInstallation:
 
     def __post_init__(self) -> None:
         memory = self.memory
-        self.plan = RememberPlan(memory.store, memory.working(self.now), memory.embedder, self.now)
+        self.plan = RememberPlan(memory, self.now)
 
     def plan_changes(self, drafts: Sequence[Draft], vectors: Sequence[TextVectors] | None) -> None:
         """Plan all rows: new, existing and dropped behaviours, and the links."""
@@ -155,7 +154,7 @@ class PackInstallation:
 
     def _users(self, keys: Collection[str]) -> Collection[str]:
         """The keys of rules that came with the pack and that the user has changed or taught since: they stay."""
-        taken = ids_of(self.memory.store, self.memory.namespace, keys)
+        taken = self.memory.ids_of(keys)
         versions = self.memory.rows(VersionRow, ids=[*taken.values()])
         came = {version.id for version in versions if _is_of(self.pack.name, version)}
         foreign = sorted(key for key, taken_by in taken.items() if taken_by not in came)

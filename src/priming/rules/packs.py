@@ -23,7 +23,6 @@ from priming.namespace import Namespace
 from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackLink, PackRule, pack_of, write_pack
 from priming.rules.results import Pack
 from priming.storage.protocol import Logged
-from priming.storage.questions import page_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
 from priming.types import MemoryRecord, Operation
 
@@ -88,7 +87,7 @@ def _select(
     tags, keys = absent_if_empty(tags), absent_if_empty(keys)
     tag_set = set() if tags is None else set(check_tags(tags))
     named = {_active_behavior(memory, key).id for key in _check_keys(keys)}
-    records = page_of(memory.store, memory.namespace, memory.now(), kinds=[BEHAVIOR])
+    records = memory.page_of(memory.now(), kinds=[BEHAVIOR])
     if tags is not None or keys is not None:
         records = [record for record in records if record.id in named or tag_set.intersection(record.tags)]
     if not records:
@@ -183,7 +182,7 @@ def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
     """All packs with a behaviour in the store, by name, without those that were changed or taught here since."""
     packs: dict[str, list[MemoryRecord]] = {}
     taught = {link.source for link in memory.rows(LinkRow, relation=LEARNED_FROM)}
-    for record in page_of(memory.store, memory.namespace, now, kinds=[BEHAVIOR], status=None):
+    for record in memory.page_of(now, kinds=[BEHAVIOR], status=None):
         pack = pack_of(record.source)
         if pack is not None and record.key.startswith(pack.key("")) and record.id not in taught:
             packs.setdefault(pack.name, []).append(record)

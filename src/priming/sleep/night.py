@@ -33,7 +33,6 @@ from priming.sleep.deep import check_library
 from priming.sleep.plan import PlannedItem, broken_rule, sound_items
 from priming.sleep.reading import StageReader
 from priming.storage.protocol import Logged
-from priming.storage.questions import ids_of, present
 from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.quotation import label
 from priming.types import LeftAlone, Operation, Progress, Proposal, ProposedItem, StageCheck
@@ -331,7 +330,7 @@ def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
     """An item as it was planned, with ids in place of keys."""
     rows = tuple(item_rows(item))
     into = () if item.into is None else (item.into,)
-    ids = {**ids_of(memory.store, memory.namespace, {*item.keys, *into}), **_created(rows)}
+    ids = {**memory.ids_of({*item.keys, *into}), **_created(rows)}
     return PlannedItem(
         item.action,
         tuple(ids[key] for key in item.keys),
@@ -361,9 +360,9 @@ def _changes_text_or_status(change: RowChange) -> bool:
 
 def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | None:
     """What has changed since an item was planned, among its memories and rows; None if nothing has."""
-    store, namespace, rows = memory.store, memory.namespace, item_rows(item)
+    rows = item_rows(item)
     created = _created(rows)
-    ids_by_key = ids_of(store, namespace, {*item.keys, *created, *([] if item.into is None else [item.into])})
+    ids_by_key = memory.ids_of({*item.keys, *created, *([] if item.into is None else [item.into])})
     for key in created:
         if key in ids_by_key:
             return f"the key {key!r} has been taken since"
@@ -374,7 +373,7 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
     if lost := ends - memory.names(ids=ends).keys():
         return f"{min(lost)} is not in this store, and the item would link it"
     for row, change in zip(rows, item.changes, strict=True):
-        if present(store, namespace, row.row) != row.before:
+        if memory.stored(row.row) != row.before:
             return f"{label(change.key)} changed since"
     return None
 

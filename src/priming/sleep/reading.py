@@ -40,7 +40,6 @@ from priming.sleep.plan import (
 from priming.sleep.procedures import ProcedureCandidate, read_procedure
 from priming.storage.filters import parse
 from priming.storage.protocol import Logged
-from priming.storage.questions import ids_of, page_of
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.types import MemoryRecord
 
@@ -154,17 +153,16 @@ class StageReader:
 
     def prune(self) -> Plan:
         """Read the memories with bad verdicts, and the marked duplicates."""
-        store, namespace = self.memory.store, self.memory.namespace
         judged = {row.id for row in self.memory.rows(MemoryRow) if decay.is_ineffective(row)}
         condition = parse({"importance": 0, f"metadata.{DUPLICATE_OF}": {"exists": True}})
-        ids = judged.union(list(store.names(namespace, condition=condition, at=self.now)))
+        ids = judged.union(self.memory.names(condition=condition, at=self.now))
         records = self.memory.records(self.now, ids=ids)
         candidates = [
             decay.PruneCandidate(record := records[row.id], row, self._marked_at(record))
             for row in self._rows(records)
         ]
         original_keys = [str(row.metadata[DUPLICATE_OF]) for row in records.values() if is_duplicate(row)]
-        rows = self._rows(set(ids_of(store, namespace, original_keys).values()))
+        rows = self._rows(set(self.memory.ids_of(original_keys).values()))
         originals = {row.key for row in rows if row.status == "active"}
         return lambda _: self._without_restored(
             lambda restored: decay.plan_prune(candidates, self.now, originals=originals, restored=restored)
@@ -239,7 +237,7 @@ class StageReader:
 
     def _is_taken(self, key: str) -> bool:
         with self.memory.lock:
-            return bool(ids_of(self.memory.store, self.memory.namespace, [key]))
+            return bool(self.memory.ids_of([key]))
 
     def _merge_plan(self, ids: Collection[str]) -> MergePlan:
         with self.memory.lock:
@@ -258,7 +256,7 @@ class StageReader:
         ]
 
     def _all(self, *kinds: str) -> list[MemoryRecord]:
-        return page_of(self.memory.store, self.memory.namespace, self.now, kinds=kinds)
+        return self.memory.page_of(self.now, kinds=kinds)
 
     def _entities(self) -> list[KnownEntity]:
         """The entities of episodes that earlier nights made, in any status."""

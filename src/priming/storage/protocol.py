@@ -234,6 +234,29 @@ class WhichOperations(TypedDict, total=False):
     """Of what each changed only the first rows, at most a few hundred."""
 
 
+class WhichNames(TypedDict, total=False):
+    """Of which memories ``names`` reads the keys."""
+
+    ids: Collection[str] | None
+    keys: Collection[str] | None
+    session: str | None
+    condition: Condition | None
+    at: datetime | None
+    limit: int | None
+
+
+class WhichRecords(TypedDict, total=False):
+    """Which memories ``records`` reads."""
+
+    ids: Collection[str] | None
+    name: str | None
+    kinds: Sequence[str] | None
+    status: str | None
+    words: str | None
+    after: str | None
+    limit: int | None
+
+
 class Store(Protocol):
     """A database, used by one thread at a time. Methods raise ``priming.errors`` and leave no partial write."""
 
@@ -279,36 +302,14 @@ class Store(Protocol):
     def part(self, namespace: str, kind: type[Kind], **where: Unpack[Where]) -> Iterator[Kind]:
         """Read the same a few at a time, recalls whole; of ``MemoryRecord`` each current version of those active."""
 
-    def names(
-        self,
-        namespace: str,
-        *,
-        ids: Collection[str] | None = None,
-        keys: Collection[str] | None = None,
-        session: str | None = None,
-        condition: Condition | None = None,
-        at: datetime | None = None,
-        limit: int | None = None,
-    ) -> dict[str, str]:
+    def names(self, namespace: str, **which: Unpack[WhichNames]) -> dict[str, str]:
         """Id → key of the memories of these ids, or keys.
 
         With ``session``, of its latest active memories, the latest first. With ``condition``, of the active memories
         whose version valid at ``at`` satisfies it, in order of insertion.
         """
 
-    def records(
-        self,
-        namespace: str,
-        at: datetime,
-        *,
-        ids: Collection[str] | None = None,
-        name: str | None = None,
-        kinds: Sequence[str] | None = None,
-        status: str | None = None,
-        words: str | None = None,
-        after: str | None = None,
-        limit: int | None = None,
-    ) -> dict[str, MemoryRecord]:
+    def records(self, namespace: str, at: datetime, **which: Unpack[WhichRecords]) -> dict[str, MemoryRecord]:
         """Id → memory in its current version valid at ``at``, in the order of ``ids`` or that of insertion.
 
         ``name`` selects the memory of that id or key, in its latest version if none is valid. ``words`` selects those

@@ -35,7 +35,6 @@ from priming.recall.terms import with_weights
 from priming.remember.vectors import make
 from priming.serialization import decode_row, encode_row
 from priming.storage.protocol import Logged
-from priming.storage.questions import present, restore, whole_rows
 from priming.storage.rows import (
     ROOMS,
     ActivationCount,
@@ -96,27 +95,26 @@ def export(
 
 
 def _lines(memory: Namespace) -> Iterator[dict[str, Any]]:
-    store, namespace = memory.store, memory.namespace
-    yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": namespace}
-    versions = groupby(store.part(namespace, VersionRow), key=attrgetter("id"))
+    yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": memory.namespace}
+    versions = groupby(memory.part(VersionRow), key=attrgetter("id"))
     owner, group = next(versions, ("", ()))
-    for record in store.rows(namespace, MemoryRow):
+    for record in memory.rows(MemoryRow):
         yield {"memories": encode_row(record)}
         if record.id == owner:  # both are in order of insertion
             yield from ({"versions": encode_row(version)} for version in group)
             owner, group = next(versions, ("", ()))
     for table, cls in ROOMS.items():
         if cls not in (MemoryRow, VersionRow):
-            yield from ({table: encode_row(row)} for row in store.rows(namespace, cls))
-    for count in store.rows(namespace, ActivationCount):
+            yield from ({table: encode_row(row)} for row in memory.rows(cls))
+    for count in memory.rows(ActivationCount):
         yield {"activations": asdict(count)}
-    for logged in reversed(store.operations(namespace)):
+    for logged in reversed(memory.operations()):
         yield {"operation": _encoded(logged)}
 
 
 def _whole_lines(memory: Namespace) -> Iterator[dict[str, Any]]:
     yield {"format": FORMAT, "version": FORMAT_VERSION, "namespace": memory.namespace}
-    for row in whole_rows(memory.store, memory.namespace):
+    for row in memory.whole_rows():
         yield {RowChange(None, row).room: encode_row(row)}
 
 
@@ -172,7 +170,7 @@ def _write(memory: Namespace, bundle: ExportBundle) -> int:
     """Write a bundle; return the number of memories that were new."""
     with memory.writing() as now:
         if bundle.operations and not memory.store.head(memory.namespace):
-            restore(memory.store, memory.namespace, bundle.rows, bundle.operations)
+            memory.fill(bundle.rows, bundle.operations)
             memory.store.append(memory.namespace, bundle.activations)
             return len(bundle.tables["memories"])
         missing = list(_missing_rows(memory, bundle))
@@ -187,7 +185,7 @@ def _write(memory: Namespace, bundle: ExportBundle) -> int:
 def _missing_rows(memory: Namespace, bundle: ExportBundle) -> Iterator[Row]:
     """The rows of a bundle that the store lacks; a row that differs from the stored one raises ``Conflict``."""
     for row in bundle.rows:
-        stored = present(memory.store, memory.namespace, row)
+        stored = memory.stored(row)
         if stored is None:
             yield row
         elif stored != row:

@@ -29,7 +29,6 @@ from priming.remember.drafts import Draft, bare_text, draft
 from priming.remember.links import LinkRequest, link_request, link_requested
 from priming.remember.remember import Coming, repeated_after
 from priming.storage.filters import parse
-from priming.storage.questions import ids_of
 from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.text.quotation import count_text
 from priming.transfer import state
@@ -134,7 +133,7 @@ class Following:
         below = {"gte": f"{place}/", "lt": f"{place}0"}
         condition = parse({"or": [{"source": place}, {"source": below}]})
         with self.memory.reading() as now:
-            return self.memory.store.names(self.memory.namespace, condition=condition, at=now)
+            return self.memory.names(condition=condition, at=now)
 
     def _load(self, items: Callable[[], Iterator[Item]]) -> None:
         """Store the entries in batches, and write the ties to a file: the end of a tie may come later, or never."""
@@ -188,7 +187,7 @@ class Following:
                     self.ties.write(json.dumps(astuple(item)) + "\n")
 
     def _find_present(self, item: Present) -> None:
-        ids = ids_of(self.memory.store, self.memory.namespace, item.keys).values()
+        ids = self.memory.ids_of(item.keys).values()
         self.counts["duplicate"] += len(ids)
         self.ids |= dict.fromkeys(ids)
         self.everything = self.everything or item.all
@@ -197,8 +196,8 @@ class Following:
         """Key → memory, of those that have a key of the batch."""
         keys = [key for entry in batch if isinstance(key := entry.arguments.get("key"), str)]
         with self.memory.reading() as now:
-            ids = ids_of(self.memory.store, self.memory.namespace, keys) if keys else {}
-            records = self.memory.store.records(self.memory.namespace, now, ids=ids.values()) if ids else {}
+            ids = self.memory.ids_of(keys) if keys else {}
+            records = self.memory.records(now, ids=ids.values())
         return {record.key: record for record in records.values()}
 
     def _remember(self, batch: list[Entry], coming: Coming) -> None:
@@ -260,9 +259,7 @@ class Following:
     def _retired_here(self, record: MemoryRecord) -> bool:
         """Whether an import took the memory out of recall, and nobody else since."""
         with self.memory.reading():
-            logged = self.memory.store.operations(
-                self.memory.namespace, memory_id=record.id, kind="deprecate", limit=1
-            )
+            logged = self.memory.operations(memory_id=record.id, kind="deprecate", limit=1)
         return record.status == "deprecated" and any(
             (each.via or "").startswith("import ") for each in logged
         )
@@ -270,7 +267,7 @@ class Following:
     def _operations(self, record: MemoryRecord, kind: str) -> Iterator[Any]:
         """The operations of a kind on a memory by this importer, the latest first."""
         with self.memory.reading():
-            operations = self.memory.store.operations(self.memory.namespace, memory_id=record.id, kind=kind)
+            operations = self.memory.operations(memory_id=record.id, kind=kind)
         via = f"import {self.name}"
         return (each for each in operations if each.via == via and each.undone_by is None)
 
@@ -278,11 +275,11 @@ class Following:
         """Merge what was renamed into what it is called now, and report or deprecate what is gone."""
         absent = [name for name in self._of_path() if name not in self.ids]
         with self.memory.reading() as now:
-            gone = self.memory.store.records(self.memory.namespace, now, ids=absent) if absent else {}
+            gone = self.memory.records(now, ids=absent)
         self._settle_order({record.session for record in gone.values()})
         with self.memory.reading() as now:
             fresh = [*self.fresh] if gone else []
-            came = self.memory.store.records(self.memory.namespace, now, ids=fresh) if fresh else {}
+            came = self.memory.records(now, ids=fresh)
         for old, new in renamed(gone, came):
             try:
                 self._rename(old, new)
@@ -309,7 +306,7 @@ class Following:
             pairs = {(*ends, "next") for ends in pairwise(ids)}
             pairs |= {(*ends, "next-but-one") for ends in zip(ids, ids[2:], strict=False)}
             with self.memory.changing() as now:
-                rows = self.memory.store.rows(self.memory.namespace, LinkRow, ids=ids, both=True)
+                rows = self.memory.rows(LinkRow, ids=ids, both=True)
                 links = {_ends(row): row for row in rows if row.relation in _ORDER}
                 stale = [links[name] for name in links.keys() - pairs if not links[name].given]
                 fresh = [LinkRow(*name, PLASTICITY.start, now) for name in pairs - links.keys()]
@@ -320,7 +317,7 @@ class Following:
     def _rename(self, old: MemoryRecord, new: MemoryRecord) -> None:
         """Let a new memory take over what an old one has, but not its place in its session."""
         with self.memory.changing() as now:
-            links = self.memory.store.rows(self.memory.namespace, LinkRow, ids=[old.id])
+            links = self.memory.rows(LinkRow, ids=[old.id])
             placed = [RowChange(row, None) for row in links if row.relation in _ORDER and not row.given]
             if placed:
                 self.memory.write("link", now, placed, reason="it moved to another place")
@@ -354,11 +351,8 @@ class Following:
     def _links(self, relation: str) -> dict[tuple[str, str], LinkRow]:
         """The links of a relation from memories of the run, by the keys of both ends."""
         with self.memory.reading():
-            store, namespace = self.memory.store, self.memory.namespace
-            rows = [
-                row for row in store.rows(namespace, LinkRow, relation=relation) if row.source in self.ids
-            ]
-            names = store.names(namespace, ids={end for row in rows for end in (row.source, row.target)})
+            rows = [row for row in self.memory.rows(LinkRow, relation=relation) if row.source in self.ids]
+            names = self.memory.names(ids={end for row in rows for end in (row.source, row.target)})
         return {(names[row.source], names[row.target]): row for row in rows}
 
     def _link(self, batch: list[Tie]) -> None:
@@ -373,7 +367,7 @@ class Following:
 
     def _linked_here(self, row: LinkRow) -> bool:
         """Whether an import made a link, and nobody else set it since."""
-        for logged in self.memory.store.operations(self.memory.namespace, memory_id=row.source):
+        for logged in self.memory.operations(memory_id=row.source):
             for change in logged.rows:
                 if isinstance(change.after, LinkRow) and _ends(change.after) == _ends(row):
                     return (logged.via or "").startswith("import ")

@@ -58,10 +58,6 @@ class Repository:
     edge: frozenset[str] = frozenset()
     until: str = HEAD
 
-    def commits(self) -> int:
-        """The number of commits in the history."""
-        return int(_git_output(self.path, "rev-list", "--count", self.until, "--"))
-
     def hashes(self) -> list[str]:
         """The hashes of the commits, the oldest first."""
         return _git_output(self.path, "rev-list", *_ORDER, self.until, "--").split()

@@ -129,15 +129,15 @@ class Stored:
         if self.memory is None:
             return set()
         with self.memory.reading():
-            return set(self.memory.store.names(self.memory.namespace, keys=list(keys)).values())
+            return set(self.memory.names(keys=list(keys)).values())
 
     def links(self, relation: str) -> Iterable[tuple[str, str]]:
         """The links of a relation, as the keys of both ends."""
         if self.memory is None:
             return ()
         with self.memory.reading():
-            rows = self.memory.store.rows(self.memory.namespace, LinkRow, relation=relation)
-            names = self.memory.store.names(self.memory.namespace, ids={*chain(*map(ends_of, rows))})
+            rows = self.memory.rows(LinkRow, relation=relation)
+            names = self.memory.names(ids={*chain(*map(ends_of, rows))})
         return [(names[row.source], names[row.target]) for row in rows]
 
 

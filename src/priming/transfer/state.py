@@ -22,7 +22,6 @@ from priming.remember.drafts import Draft
 from priming.remember.links import LinkRequest
 from priming.remember.remember import Coming, nothing, remember_drafts
 from priming.results import Remembered
-from priming.storage.questions import ids_of, operation_of, raised_activations
 from priming.storage.rows import LinkRow
 
 T = TypeVar("T")
@@ -93,7 +92,7 @@ def remember_states(
         }
         if uses:
             with memory.writing() as now:
-                totals = raised_activations(memory.store, memory.namespace, FLOOP.name, uses, now)
+                totals = memory.raised_activations(FLOOP.name, uses, now)
                 memory.store.append(memory.namespace, totals)
         return results
 
@@ -119,7 +118,7 @@ def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], 
     The id of the operation follows from that of the import and from the items.
     """
     operation_id = derived(import_id, json.dumps(items, sort_keys=True, default=str))
-    if operation_of(memory.store, memory.namespace, operation_id) is None:
+    if memory.operation_of(operation_id) is None:
         with memory.identified(operation_id):
             return work()
     results = list[T]()
@@ -135,10 +134,8 @@ def without_user_links(memory: Namespace, links: Sequence[LinkRequest]) -> list[
     A link that a rule made takes the imported weight; an undirected link keeps its stored direction.
     """
     with memory.lock, memory.store.transaction(write=False):
-        ids = ids_of(
-            memory.store, memory.namespace, {end for link in links for end in (link.source, link.target)}
-        )
-        rows = memory.store.rows(memory.namespace, LinkRow, ids=set(ids.values())) if ids else []
+        ids = memory.ids_of({end for link in links for end in (link.source, link.target)})
+        rows = memory.rows(LinkRow, ids=set(ids.values()))
     given_by_link: dict[tuple[str | None, str | None, str], bool] = {
         (row.source, row.target, row.relation): row.given for row in rows
     }

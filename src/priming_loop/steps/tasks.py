@@ -118,7 +118,7 @@ def loop_task_add(
     status = STATUS["pending" if existing is None else existing.status]
     needs = [f"a person's yes first: {each}" for each in open_questions(current, plan)]
     with memory.reading() as now:
-        has_failed = bool(memory.store.records(memory.namespace, now, kinds=["failure"], limit=1))
+        has_failed = bool(memory.records(now, kinds=["failure"], limit=1))
     if existing is None and has_failed:
         gathered = gather(memory, current.objective, None, session=None)
         why = repeated_way(gathered, PlanningResult("simple", (plan,)))

@@ -44,8 +44,8 @@ def drawing(
     limit = check_count("limit", limit, 1, MOST)
     at = None if known_at is None else check_time("known_at", known_at)
     with memory.reading():
-        ids = None if keys is None else [*memory.store.names(memory.namespace, keys=keys)]
-        rows = memory.store.rows(memory.namespace, MemoryRow, ids=ids)
+        ids = None if keys is None else [*memory.names(keys=keys)]
+        rows = memory.rows(MemoryRow, ids=ids)
         nodes = {row.id: row for row in rows if ids is not None or row.status == "active"}
         links = [link for link in _links(memory, ids, at) if link.source in nodes and link.target in nodes]
         signs = memory.signs()
@@ -70,5 +70,5 @@ def _links(memory: Namespace, ids: Collection[str] | None, at: datetime | None) 
     if at is not None:
         return links_at(memory, at)
     if ids is None:
-        return memory.store.rows(memory.namespace, LinkRow)
-    return memory.store.rows(memory.namespace, LinkRow, ids=ids, both=True)
+        return memory.rows(LinkRow)
+    return memory.rows(LinkRow, ids=ids, both=True)

@@ -44,7 +44,7 @@ def listing(
         at = memory.valid_time(now)
         if filters:
             condition = parse({"and": [{"kind": {"in": listed}}, filters]})
-            ids = [*memory.store.names(memory.namespace, condition=condition, at=at)]
+            ids = [*memory.names(condition=condition, at=at)]
         else:  # without a pass over the store
             working = memory.working(now)
             numbers = [KINDS.index(kind) for kind in listed]
@@ -52,7 +52,7 @@ def listing(
             ids = [working.ids[row] for row in np.flatnonzero(living)]
         last = len(ids) if end is None else check_count("end", end, 0, PAGE_LIMIT)
         first = max(0, last - limit)
-        page = memory.store.records(memory.namespace, at, ids=ids[first:last][::-1])
+        page = memory.records(at, ids=ids[first:last][::-1])
     return {"memories": [encode(record) for record in page.values()], "total": len(ids), "end": first}
 
 

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from priming import HashedEmbedder, Memory
-from priming.storage.questions import ids_of, page_of, record_named, stored_vectors
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import LinkRow, MemoryRow, PairRow, VerdictRow, VersionRow
 from priming.types import MemoryRecord
 
@@ -46,14 +46,16 @@ def newcomer(postgres):
 READS = {
     "records": lambda store, ids: store.records("newcomer", NOW, ids=ids),
     "memories": lambda store, ids: store.rows("newcomer", MemoryRow, ids=ids),
-    "keys": lambda store, _: ids_of(store, "newcomer", KEYS),
+    "keys": lambda store, _: StoredNamespace(store, "newcomer").ids_of(KEYS),
     "names": lambda store, ids: store.names("newcomer", ids=ids),
     "versions": lambda store, ids: store.rows("newcomer", VersionRow, ids=[ids[0]]),
     "verdicts": lambda store, ids: store.rows("newcomer", VerdictRow, ids=ids),
     "pairs": lambda store, ids: store.rows("newcomer", PairRow, ids=ids, both=True),
-    "vectors": lambda store, ids: list(stored_vectors(store, "newcomer", HashedEmbedder(32).generation, ids)),
-    "get": lambda store, _: record_named(store, "newcomer", KEYS[0], NOW),
-    "page": lambda store, _: page_of(store, "newcomer", NOW, limit=5),
+    "vectors": lambda store, ids: list(
+        StoredNamespace(store, "newcomer").stored_vectors(HashedEmbedder(32).generation, ids)
+    ),
+    "get": lambda store, _: StoredNamespace(store, "newcomer").record_named(KEYS[0], NOW),
+    "page": lambda store, _: StoredNamespace(store, "newcomer").page_of(NOW, limit=5),
 }
 
 
@@ -69,7 +71,7 @@ def touched(store, read):
 @pytest.mark.parametrize("read", READS)
 def test_a_read_of_a_few_memories_touches_few_rows(newcomer, read):
     store = newcomer.store
-    ids = list(ids_of(store, "newcomer", KEYS).values())
+    ids = list(StoredNamespace(store, "newcomer").ids_of(KEYS).values())
     assert touched(store, lambda: READS[read](store, ids)) < 100
 
 
@@ -77,7 +79,7 @@ def test_links_touch_as_many_rows_as_there_are_links_and_ends(newcomer):
     store = newcomer.store
     links = store.rows("newcomer", LinkRow)
     assert touched(store, lambda: store.rows("newcomer", LinkRow)) <= 4 * len(links)
-    ids = list(ids_of(store, "newcomer", ["note-3", "note-599"]).values())
+    ids = list(StoredNamespace(store, "newcomer").ids_of(["note-3", "note-599"]).values())
     few = store.rows("newcomer", LinkRow, ids=ids)
     assert touched(store, lambda: store.rows("newcomer", LinkRow, ids=ids)) <= 10 * len(few)
 

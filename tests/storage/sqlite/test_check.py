@@ -11,12 +11,11 @@ import pytest
 from priming import HashedEmbedder, Memory, profiles
 from priming.serialization import stamp
 from priming.storage.protocol import Logged
-from priming.storage.questions import restore
 from priming.storage.rows import RowChange
 from priming.storage.sqlite.store import SqliteStore
 from priming.types import SystemClock
 
-from ..making import NOW, added, link, memory, pair, remember, verdict, version, whole
+from ..making import NOW, added, link, memory, mine, pair, remember, verdict, version, whole
 from .files import execute
 
 MINE = "namespace = 'mine'"
@@ -84,7 +83,7 @@ def long_log(path: Path, length: int) -> SqliteStore:
         before, rows[0] = rows[0], memory("a", weight=0.5 + number / 1e6, recent=(stamp(NOW),) * 70)
         change = (RowChange(before, rows[0]),)
         new.append(Logged(number, f"op-{number}", "set-strength", NOW, None, None, None, None, None, change))
-    restore(store, "mine", rows, new)
+    mine(store).fill(rows, new)
     return store
 
 

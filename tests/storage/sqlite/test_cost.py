@@ -5,16 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from priming.storage.protocol import Trace
-from priming.storage.questions import (
-    ids_of,
-    ids_of_digests,
-    operation_of,
-    page_of,
-    present,
-    recall_of,
-    record_named,
-    stored_vectors,
-)
 from priming.storage.rows import (
     LinkRow,
     MemoryRow,
@@ -34,6 +24,7 @@ from ..making import (
     added,
     link,
     memory,
+    mine,
     operation,
     pair,
     remember,
@@ -51,24 +42,22 @@ TEXT = version("m7", "text unique7", session="s")
 CALLS: dict[str, Callable[[SqliteStore], Any]] = {
     "head": lambda store: store.head("mine"),
     "since": lambda store: store.operations("mine", after=store.head("mine") - 1),
-    "get": lambda store: record_named(store, "mine", "key-m7", NOW),
+    "get": lambda store: mine(store).record_named("key-m7", NOW),
     "records": lambda store: store.records("mine", NOW, ids=["m7", "m8"]),
-    "page": lambda store: page_of(store, "mine", NOW, limit=3),
-    "page after": lambda store: page_of(store, "mine", NOW, after="m20", limit=3),
-    "page of words": lambda store: page_of(store, "mine", NOW, words="unique7", limit=100),
+    "page": lambda store: mine(store).page_of(NOW, limit=3),
+    "page after": lambda store: mine(store).page_of(NOW, after="m20", limit=3),
+    "page of words": lambda store: mine(store).page_of(NOW, words="unique7", limit=100),
     "versions": lambda store: store.rows("mine", VersionRow, ids=["m7"]),
     "memories": lambda store: store.rows("mine", MemoryRow, ids=["m7", "m8"]),
     "links": lambda store: store.rows("mine", LinkRow, ids=["m7"]),
     "links of one relation": lambda store: store.rows("mine", LinkRow, ids=["m7"], relation="next"),
-    "present": lambda store: [
-        present(store, "mine", row) for row in (*whole("m7"), link("m7", "m6", "next"))
-    ],
-    "keys": lambda store: ids_of(store, "mine", ["key-m7", "nil"]),
+    "present": lambda store: [mine(store).stored(row) for row in (*whole("m7"), link("m7", "m6", "next"))],
+    "keys": lambda store: mine(store).ids_of(["key-m7", "nil"]),
     "names": lambda store: store.names("mine", ids=["m7", "nil"]),
-    "digests": lambda store: ids_of_digests(store, "mine", ["d-text unique7", "nil"]),
+    "digests": lambda store: mine(store).ids_of_digests(["d-text unique7", "nil"]),
     "session_tail": lambda store: list(store.names("mine", session="s", limit=2)),
-    "vectors": lambda store: list(stored_vectors(store, "mine", GENERATION, ["m7"])),
-    "operation": lambda store: operation_of(store, "mine", "op of m7"),
+    "vectors": lambda store: list(mine(store).stored_vectors(GENERATION, ["m7"])),
+    "operation": lambda store: mine(store).operation_of("op of m7"),
     "operations": lambda store: store.operations("mine", limit=3),
     "operations of a memory": lambda store: store.operations("mine", memory_id="m7", limit=100),
     "operations of a memory and a kind": lambda store: store.operations(
@@ -85,10 +74,10 @@ CALLS: dict[str, Callable[[SqliteStore], Any]] = {
     "pairs with either end": lambda store: store.rows("mine", PairRow, ids=["m7"]),
     "runs": lambda store: store.rows("mine", RunRow, ids=["n7"]),
     "runs that wait": lambda store: store.rows("mine", RunRow, settled=False),
-    "what was learnt": lambda store: [present(store, "mine", row) for row in learnt(7)],
+    "what was learnt": lambda store: [mine(store).stored(row) for row in learnt(7)],
     "traces": lambda store: store.rows("mine", Trace, limit=3),
     "traces of a session": lambda store: store.rows("mine", Trace, session="of m7", limit=3),
-    "a trace again": lambda store: recall_of(store, "mine", "r7"),
+    "a trace again": lambda store: mine(store).recall_of("r7"),
     "a trace": lambda store: store.add_trace("mine", trace("r"), keep=10**6, keep_flows=9, not_before=NOW),
     "a verdict": lambda store: store.apply(
         operation(

@@ -9,7 +9,6 @@ import pytest
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.storage.protocol import Changes, Store
-from priming.storage.questions import add_vectors, restore
 from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, RunRow
 from priming.storage.sqlite.files import Migration, migrations
 from priming.storage.sqlite.store import SqliteStore
@@ -25,6 +24,7 @@ from ..making import (
     every_row,
     link,
     memory,
+    mine,
     operation,
     pair,
     remember,
@@ -181,8 +181,8 @@ WRITES: dict[str, Callable[[Store], Any]] = {
         "mine", trace("r3", NOW + DAY), keep=1, keep_flows=9, not_before=NOW + DAY
     ),
     "several in one transaction": lambda store: several(store),
-    "vectors": lambda store: add_vectors(
-        store, "mine", GENERATION, {("a", 1): vector(8.0), ("b", 1): vector(9.0)}
+    "vectors": lambda store: mine(store).add_vectors(
+        GENERATION, {("a", 1): vector(8.0), ("b", 1): vector(9.0)}
     ),
 }
 
@@ -216,7 +216,7 @@ def test_a_restore_is_whole_or_not_at_all(tmp_path: Path) -> None:
     def act(path: Path, begin: Callable[[], None]) -> None:
         store = SqliteStore(path, synchronous="off")
         begin()
-        restore(store, "mine", every_row(holder), holder["log"][::-1])
+        mine(store).fill(every_row(holder), holder["log"][::-1])
 
     assert killed_everywhere(tmp_path, act, tmp_path / "base.db") >= 10
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from priming.errors import Corrupt, StoreError
-from priming.storage.questions import page_of
 from priming.storage.sqlite.store import SqliteStore
 
-from ..making import NOW, create, remember, whole
+from ..making import NOW, create, mine, remember, whole
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def files(folder: Path) -> list[str]:
 
 def test_reading_finds_nothing_and_makes_nothing(store: SqliteStore, tmp_path: Path) -> None:
     assert store.namespaces() == []
-    assert page_of(store, "mine", NOW, limit=100) == []
+    assert mine(store).page_of(NOW, limit=100) == []
     with store.transaction(write=False):
         assert store.head("mine") == 0
     assert not store.place.exists

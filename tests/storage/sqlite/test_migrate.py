@@ -16,7 +16,6 @@ from priming import FixedClock, HashedEmbedder, Memory
 from priming.config.profiles import PRIMING
 from priming.errors import Busy, SchemaTooNew, StoreError
 from priming.storage.protocol import Trace
-from priming.storage.questions import recall_of
 from priming.storage.rows import PairRow, RunRow, VerdictRow
 from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.files import Migration, migrations, sql_statements
@@ -24,7 +23,7 @@ from priming.storage.sqlite.store import SqliteStore
 from priming.types import Retention
 
 from ..crashing import everywhere
-from ..making import create, dump, remember, whole
+from ..making import create, dump, mine, remember, whole
 from ..processes import Gate, start
 from .files import check_text_index, contents, make_schema_1, schema, whole_database
 
@@ -279,7 +278,7 @@ def test_what_was_redone_under_schema_1_counts_as_done(old: Path, undos: int) ->
 def test_a_recall_of_schema_1_is_kept_without_a_flow(old: Path) -> None:
     store = SqliteStore(old)
     (recall,) = store.rows("mine", Trace, session="tuesday", limit=100)
-    assert recall_of(store, "mine", recall.recall_id) == recall
+    assert mine(store).recall_of(recall.recall_id) == recall
     assert (recall.nodes, recall.flow, recall.cue["text"]) == ((), None, "where is the office")
     assert (store.rows("mine", VerdictRow), store.rows("mine", PairRow), store.rows("mine", RunRow)) == (
         [],

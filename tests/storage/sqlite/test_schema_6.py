@@ -9,7 +9,7 @@ import pytest
 from priming import Cue, FixedClock, HashedEmbedder, Memory, NotFound
 from priming.core.arguments.arrays import unpacked
 from priming.index.document import passage_ends
-from priming.storage.questions import stored_vectors
+from priming.storage.questions import StoredNamespace
 from priming.storage.sqlite.files import migrations
 
 from .files import check_text_index, make_store, schema
@@ -135,8 +135,8 @@ def test_a_long_text_whose_vector_had_no_passages_is_embedded_anew(path: Path) -
         file.execute("UPDATE versions SET content = ? WHERE memory = ?", (long, number))
         (before,) = file.execute("SELECT count(*) FROM vectors").fetchone()
     with open_store(path) as memory:
-        stored = dict(stored_vectors(memory.store, "mine", memory.embedder.generation))
+        stored = dict(StoredNamespace(memory.store, "mine").stored_vectors(memory.embedder.generation))
         assert len(stored) == before - 1
         memory.reembed()
-        texts = dict(stored_vectors(memory.store, "mine", memory.embedder.generation))
+        texts = dict(StoredNamespace(memory.store, "mine").stored_vectors(memory.embedder.generation))
         assert any(unpacked(texts[key]).ends == passage_ends(long) for key in texts.keys() - stored.keys())

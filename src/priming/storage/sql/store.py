@@ -23,7 +23,7 @@ from priming.storage.protocol import (
     Walked,
     Where,
 )
-from priming.storage.questions import check_writable, raised_activations
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import (
     ROOMS,
     ActivationCount,
@@ -151,7 +151,7 @@ class SqlStore(MemoryReader, Erasure):
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number."""
         with self.transaction():
-            check_writable(self, changes.namespace)
+            StoredNamespace(self, changes.namespace).check_writable()
             number = self._log(changes)
             self._write(changes.namespace, changes.rows)
             if changes.generation:
@@ -217,7 +217,7 @@ class SqlStore(MemoryReader, Erasure):
             number = self._append_trace(namespace, trace)
             if trace.counted:
                 hits = dict.fromkeys(dict(trace.hits), 1)
-                counts = raised_activations(self, namespace, trace.profile, hits, trace.at)
+                counts = StoredNamespace(self, namespace).raised_activations(trace.profile, hits, trace.at)
                 self._put_activations(namespace, counts)
             values = {"before": stamp(not_before), "last": number - keep, "last_flow": number - keep_flows}
             drop = "DELETE FROM traces WHERE namespace = :namespace AND"
@@ -258,7 +258,7 @@ class SqlStore(MemoryReader, Erasure):
             return self._save_token(row, new=new)
         assert namespace is not None, "a session of the loop is of a namespace"
         with self.transaction():
-            check_writable(self, namespace)
+            StoredNamespace(self, namespace).check_writable()
             if new:
                 self._append_loops(namespace, [row])
                 return False

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from priming.errors import Conflict, NotFound
 from priming.serialization import column_names
 from priming.storage.protocol import Changes, Named, Store, TokenRow, Trace
-from priming.storage.questions import check_writable
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import (
     ROOMS,
     LinkRow,
@@ -228,7 +228,7 @@ class Erasure(SqlLog, Store):
         """Erase memories and all that refers to them, in the log as well; the number of rows by table."""
         namespace = changes.namespace
         with self.transaction():
-            check_writable(self, namespace)
+            StoredNamespace(self, namespace).check_writable()
             numbers = list(self._numbers(namespace, ids).values())
             keys = self.names(namespace, ids=ids).values()
             erased = {"loop_sessions": self._erase_loop_sessions(namespace, keys)}
