@@ -163,6 +163,13 @@ def test_the_same_rule_for_fewer_conditions_holds_more_widely(memory):
     assert memory.validate() == []
 
 
+def test_a_rule_that_holds_more_widely_keeps_its_words(memory):
+    narrow = memory.learn("Run the linter before each commit", cue=TESTS)
+    done = memory.learn("Run the linter before every commit", cue=PYTHON)
+    assert (done.placement, done.key, done.content) == ("widen", narrow.key, narrow.content)
+    assert memory.get(narrow.key).content == "Run the linter before each commit"
+
+
 def test_the_same_rule_for_other_values_holds_for_both(memory):
     first = memory.learn(PRINT, cue=PYTHON)
     done = memory.learn(PRINT, cue=GO)
