@@ -340,6 +340,14 @@ def test_only_what_is_of_a_name_is_read(name, path, of_ada, tmp_path, memory):
     assert run(memory, name, store).stored >= 1
 
 
+def test_a_rule_of_no_project_is_read_with_those_of_any(tmp_path, memory):
+    rules = [
+        {"project": project, "content": f"Rule of {project}.", "status": "active"} for project in (None, "x")
+    ]
+    run(memory, "claude-mem", claude_mem(tmp_path / "x.db", directives=rules), only="shop")
+    assert list(contents(memory, kinds=["behavior"]).values()) == ["Rule of None."]
+
+
 def test_what_is_of_another_name_is_not_gone_and_what_is_of_this_one_is(tmp_path, memory):
     of_ada, of_bo = ("ada", "a", "Of Ada.", {}), ("bo", "b", "Of Bo.", {})
     store = chroma(tmp_path / "c", of_ada, of_bo)

@@ -14,18 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from priming.errors import ParamError
-from priming.transfer.importers import Entry, Format, Item
-from priming.transfer.reading import checked_entry, clean_text, label, skipping
-from priming_formats.stores.tables import (
-    Columns,
-    StoreNames,
-    has_tables,
-    in_utc,
-    rows,
-    source_of,
-    state_of,
-    texts,
-)
+from priming.transfer.reading import label
+from priming_formats.stores.tables import Columns, StoredMemory, has_tables, in_utc, rows, store_format, texts
 
 _TABLES = ("collections", "segments", "embeddings", "embedding_metadata")
 _TEXT = "chroma:document"
@@ -38,48 +28,34 @@ _DOCUMENTS = """
 """
 
 
-def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
-    """Read the documents of the collections, each a fact with its metadata; vectors are left, and made anew.
-
-    Args:
-        path: the folder of a persistent client, or its database.
-        only: the collection that is read; None: all.
-
-    """
+def _memories(path: Path, _only: str | None) -> Iterator[StoredMemory]:
+    """Read the documents of the collections, each a fact with its metadata; vectors are left, and made anew."""
     file = _file(path)
     tables = ["embedding_metadata", "embedding_metadata_array"][
         : 1 + has_tables(file, "embedding_metadata_array")
     ]
     parts = [f"SELECT id, {number} AS is_list, {_VALUES} FROM {name}" for number, name in enumerate(tables)]
     query = _DOCUMENTS.format(values=f"is_list, {_VALUES}", metadata=" UNION ALL ".join(parts))
-    names = StoreNames(only)
     for _, group in groupby(rows(file, query, *_TABLES), itemgetter("row")):
         document = [*group]
-        if names.have(document[0]["collection"]):
-            yield from skipping(map(partial(_entry, file, only), [document]))
-    yield from names.missing()
+        own, collection = str(document[0]["embedding_id"]), str(document[0]["collection"])
+        arguments = partial(_arguments, f"{collection}/{own}", collection, document)
+        yield [collection], f"{file}, {collection}/{own}", arguments
 
 
-def _entry(file: Path, only: str | None, document: list[Columns]) -> Entry:
-    first = document[0]
-    own, collection = str(first["embedding_id"]), str(first["collection"])
-    where = f"{file}, {collection}/{own}"
+def _arguments(own: str, collection: str, document: list[Columns], where: str) -> dict[str, Any]:
     metadata = _metadata(document)
     text = metadata.pop(_TEXT, None)
     if not texts([text]):
         raise ParamError(where, text, "must have a document: what has only a vector is no memory")
-    return checked_entry(
-        {
-            "content": clean_text(text),
-            "kind": "fact",
-            "key": label(f"chroma:{collection}/{own}"),
-            "occurred_at": in_utc(first["created_at"], f"{where}: created_at"),
-            "metadata": {**metadata, "collection": collection},
-            "source": source_of("chroma", file.parent, only),
-            "trust": "tool",
-        },
-        where,
-    )
+    return {
+        "content": text,
+        "kind": "fact",
+        "key": label(f"chroma:{own}"),
+        "occurred_at": in_utc(document[0]["created_at"], f"{where}: created_at"),
+        "metadata": {**metadata, "collection": collection},
+        "trust": "tool",
+    }
 
 
 def _metadata(document: list[Columns]) -> dict[str, Any]:
@@ -103,10 +79,11 @@ def _file(path: Path) -> Path:
     return path / "chroma.sqlite3" if path.is_dir() else path
 
 
-FORMAT = Format(
-    read,
+FORMAT = store_format(
+    "chroma",
     "the folder of a persistent Chroma, or its chroma.sqlite3",
+    _memories,
     lambda path: has_tables(_file(path), *_TABLES),
-    lambda path, only="": only + state_of(_file(path)),
+    files=lambda path: [_file(path)],
     place=lambda path: _file(path).parent.absolute(),
 )

@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from priming.transfer.importers import Entry, Format, Item
-from priming.transfer.reading import checked_entry, clean_text, label, parse_json, skipping, time_of, title
-from priming_formats.stores.tables import Columns, StoreNames, has_tables, rows, source_of, state_of, texts
+from priming.transfer.reading import label, parse_json, time_of, title
+from priming_formats.stores.tables import Columns, StoredMemory, has_tables, rows, store_format, texts
 
 _TABLES = ("sdk_sessions", "observations", "session_summaries", "user_prompts")
 _QUESTIONS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
@@ -27,47 +26,31 @@ _SAID = """
 _RULES = "SELECT * FROM directives WHERE status = 'active' ORDER BY id"
 
 
-def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
-    """Read what was asked, observed and summed up, each an episode of its session, and the rules.
-
-    Args:
-        path: the database.
-        only: the project whose memories are read; None: all.
-
-    """
-    names = StoreNames(only)
-    for name, query, arguments in (
+def _memories(path: Path, _only: str | None) -> Iterator[StoredMemory]:
+    """Read what was asked, observed and summed up in a project, each an episode of its session, and the rules."""
+    for name, query, own in (
         ("prompt", _SAID, _prompt),
         ("observation", _OBSERVED, _observation),
         ("summary", _SUMMED_UP, _summary),
         *([("directive", _RULES, _directive)] if has_tables(path, "directives") else ()),
     ):
         for row in rows(path, query, *_TABLES):
-            if names.have(row.get("project")) or row.get("project") is None:
-                yield from skipping(map(partial(_entry, arguments, name, path, only), [row]))
-    yield from names.missing()
+            yield [row.get("project")], f"{path}, {name} {row['id']}", partial(_arguments, own, name, row)
 
 
-def _entry(
-    arguments: Callable[[Columns, str], dict[str, Any]], name: str, path: Path, only: str | None, row: Columns
-) -> Entry:
-    where = f"{path}, {name} {row['id']}"
+def _arguments(
+    own: Callable[[Columns, str], dict[str, Any]], name: str, row: Columns, where: str
+) -> dict[str, Any]:
     session = row.get("memory_session_id")
     about = {"project": row.get("project"), "type": row.get("type"), "subtitle": row.get("subtitle")}
-    own = arguments(row, where)
-    return checked_entry(
-        {
-            "trust": "agent",
-            **own,
-            "content": clean_text(own["content"]),
-            "key": f"claude-mem:{name}:{row['id']}",
-            "session": label(f"claude-mem:{session}") if session else None,
-            "occurred_at": time_of(row.get("created_at_epoch"), f"{where}: created_at_epoch"),
-            "metadata": {field: value for field, value in about.items() if value},
-            "source": source_of("claude-mem", path, only),
-        },
-        where,
-    )
+    return {
+        "trust": "agent",
+        **own(row, where),
+        "key": f"claude-mem:{name}:{row['id']}",
+        "session": label(f"claude-mem:{session}") if session else None,
+        "occurred_at": time_of(row.get("created_at_epoch"), f"{where}: created_at_epoch"),
+        "metadata": {field: value for field, value in about.items() if value},
+    }
 
 
 def _prompt(row: Columns, _: str) -> dict[str, Any]:
@@ -105,9 +88,6 @@ def _list(row: Columns, name: str, where: str) -> list[str]:
     return texts(items if isinstance(items, list) else ())
 
 
-FORMAT = Format(
-    read,
-    "the database of claude-mem",
-    lambda path: has_tables(path, *_TABLES),
-    lambda path, only="": only + state_of(path),
+FORMAT = store_format(
+    "claude-mem", "the database of claude-mem", _memories, lambda path: has_tables(path, *_TABLES)
 )

@@ -11,19 +11,18 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from priming.errors import ParamError
-from priming.transfer.importers import Entry, Format, Item
-from priming.transfer.reading import checked_entry, clean_text, label, skipping
+from priming.transfer.reading import label
 from priming_formats.stores.tables import (
     Columns,
-    StoreNames,
+    StoredMemory,
     has_tables,
     in_utc,
     json_fields,
     rows,
-    source_of,
-    state_of,
+    store_format,
     texts,
 )
 
@@ -33,23 +32,17 @@ _TEXTS = ("text", "content", "memory", "data", "value")
 _ITEMS = "SELECT * FROM store WHERE expires_at IS NULL OR expires_at > CURRENT_TIMESTAMP ORDER BY prefix, key"
 
 
-def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
+def _memories(path: Path, only: str | None) -> Iterator[StoredMemory]:
     """Read the items that have not expired, each a fact: its text, or else its value as JSON.
 
-    Args:
-        path: the database.
-        only: the namespace, with what is below it, its parts joined by dots; None: all.
-
+    An item has the names of its namespace and of those above, their parts joined by dots.
     """
-    names = StoreNames(only)
     for row in rows(path, _ITEMS, *_TABLES):
-        if names.have(*accumulate(str(row["prefix"]).split("."), "{}.{}".format)):
-            yield from skipping(map(partial(_entry, path, only), [row]))
-    yield from names.missing()
+        names = accumulate(str(row["prefix"]).split("."), "{}.{}".format)
+        yield [*names], f"{path}, {row['prefix']}/{row['key']}", partial(_arguments, only, row)
 
 
-def _entry(path: Path, only: str | None, row: Columns) -> Entry:
-    where = f"{path}, {row['prefix']}/{row['key']}"
+def _arguments(only: str | None, row: Columns, where: str) -> dict[str, Any]:
     value = json_fields(row["value"], where)
     if not value:
         raise ParamError(where, row["value"], "must be an object with something in it")
@@ -61,23 +54,16 @@ def _entry(path: Path, only: str | None, row: Columns) -> Entry:
     if row.get("ttl_minutes") is not None and row["expires_at"] is not None:
         until = in_utc(row["expires_at"], f"{where}: expires_at").timestamp()
         item |= {"ttl": row["ttl_minutes"], "expires_at": until}
-    return checked_entry(
-        {
-            "content": clean_text(content),
-            "kind": "fact",
-            "key": label(row["key"] if only == row["prefix"] else f"langgraph:{row['prefix']}/{row['key']}"),
-            "occurred_at": times["updated_at"],
-            "metadata": {**rest, "namespace": row["prefix"], **item},
-            "source": source_of("langgraph", path, only),
-            "trust": "agent",
-        },
-        where,
-    )
+    return {
+        "content": content,
+        "kind": "fact",
+        "key": label(row["key"] if only == row["prefix"] else f"langgraph:{row['prefix']}/{row['key']}"),
+        "occurred_at": times["updated_at"],
+        "metadata": {**rest, "namespace": row["prefix"], **item},
+        "trust": "agent",
+    }
 
 
-FORMAT = Format(
-    read,
-    "the SQLite store of LangGraph",
-    lambda path: has_tables(path, *_TABLES),
-    lambda path, only="": only + state_of(path),
+FORMAT = store_format(
+    "langgraph", "the SQLite store of LangGraph", _memories, lambda path: has_tables(path, *_TABLES)
 )

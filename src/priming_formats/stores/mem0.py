@@ -9,23 +9,15 @@ another vector store, and has no ids of users.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from priming.errors import ParamError
-from priming.transfer.importers import Format, Item
-from priming.transfer.reading import (
-    checked_entry,
-    clean_text,
-    fields_of,
-    files,
-    label,
-    skipping,
-    time_of,
-    title,
-)
+from priming.transfer.importers import Skipped
+from priming.transfer.reading import fields_of, files, label, skipping, time_of, title
 from priming_formats.stores.pickled import model_fields
-from priming_formats.stores.tables import Columns, StoreNames, has_tables, rows, source_of, state_of
+from priming_formats.stores.tables import Columns, StoredMemory, has_tables, rows, store_format, texts
 
 _POINTS = "SELECT * FROM points ORDER BY rowid"
 _LATEST = """
@@ -40,59 +32,46 @@ _OWN = ("data", "hash", "text_lemmatized", "created_at", "updated_at", "actor_id
 """What has a place of its own in a memory, or is made anew."""
 
 
-def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
-    """Read the memories, each a fact with who said it, its run as session, and its metadata.
-
-    Args:
-        path: the folder of Qdrant's local mode, or a ``history.db``.
-        only: the user, agent or run whose memories are read; None: all.
-
-    """
-    names = StoreNames(only)
-    if path.is_dir():
-        if not (collections := _collections(path)):
-            raise ParamError("path", str(path), f"must be a folder of Qdrant: there is no {_FILE} below it")
-        for file in collections:
-            yield from skipping(_read(file, rows(file, _POINTS, "points"), _point, path, names))
-    else:
-        yield from _read(path, rows(path, _LATEST, "history"), _change, path, names)
-    yield from names.missing()
+def _memories(path: Path, _only: str | None) -> Iterator[StoredMemory | Skipped]:
+    """Read memories of users, agents and runs, each a fact with who said it, its run as session, and its metadata."""
+    if not path.is_dir():
+        yield from _read(path, rows(path, _LATEST, "history"), _change)
+        return
+    if not (collections := _collections(path)):
+        raise ParamError("path", str(path), f"must be a folder of Qdrant: there is no {_FILE} below it")
+    for file in collections:
+        yield from skipping(_read(file, rows(file, _POINTS, "points"), _point))
 
 
 def _read(
-    file: Path, read_rows: Iterator[Columns], of: Callable[..., dict[str, Any]], path: Path, names: StoreNames
-) -> Iterator[Item]:
+    file: Path, read_rows: Iterator[Columns], of: Callable[[Columns, str], dict[str, Any]]
+) -> Iterator[StoredMemory | Skipped]:
     for row in read_rows:
-        yield from skipping(_items(row, f"{file}, row {row.get('id')}", of, path, names))
+        where = f"{file}, row {row.get('id')}"
+        for payload in skipping(map(of, [row], [where])):
+            if isinstance(payload, Skipped):
+                yield payload
+            else:
+                yield texts(map(payload.get, _IDS)), where, partial(_arguments, payload)
 
 
-def _items(
-    row: Columns, where: str, of: Callable[..., dict[str, Any]], path: Path, names: StoreNames
-) -> Iterator[Item]:
-    """The entry of a memory, if it is of those that are read."""
-    payload = of(row, where)
-    if not names.have(*map(payload.get, _IDS)):
-        return
+def _arguments(payload: dict[str, Any], where: str) -> dict[str, Any]:
     role, run, text = str(payload.get("role") or ""), payload.get("run_id"), payload.get("data")
     if not isinstance(text, str) or not text.strip():
         raise ParamError(where, text, "must have a text as data")
     at = payload.get("updated_at") or payload.get("created_at")
-    yield checked_entry(
-        {
-            "content": clean_text(text),
-            "kind": "fact",
-            "key": label(f"mem0:{payload.pop('id')}"),
-            "speaker": title(str(payload.get("actor_id") or role)),
-            "session": label(str(run)) if run else None,
-            "occurred_at": time_of(at, f"{where}: updated_at"),
-            "metadata": {
-                name: value for name, value in payload.items() if name not in _OWN and value is not None
-            },
-            "source": source_of("mem0", path, names.only),
-            "trust": "user" if role == "user" else "agent",
+    return {
+        "content": text,
+        "kind": "fact",
+        "key": label(f"mem0:{payload.pop('id')}"),
+        "speaker": title(str(payload.get("actor_id") or role)),
+        "session": label(str(run)) if run else None,
+        "occurred_at": time_of(at, f"{where}: updated_at"),
+        "metadata": {
+            name: value for name, value in payload.items() if name not in _OWN and value is not None
         },
-        where,
-    )
+        "trust": "user" if role == "user" else "agent",
+    }
 
 
 def _point(row: Columns, where: str) -> dict[str, Any]:
@@ -121,9 +100,10 @@ def _fits(path: Path) -> bool:
     return has_tables(path, "history", "messages")
 
 
-FORMAT = Format(
-    read,
+FORMAT = store_format(
+    "mem0",
     "the memories of mem0: a folder of Qdrant, or a history.db",
+    _memories,
     _fits,
-    lambda path, only="": "".join([only, *map(state_of, _collections(path) if path.is_dir() else [path])]),
+    files=lambda path: _collections(path) if path.is_dir() else [path],
 )

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from priming.errors import ParamError
 from priming.storage.questions import suggestion
-from priming.transfer.importers import Skipped
-from priming.transfer.reading import digest_of, fields_of, label, parse_json, time_of, unreadable
+from priming.transfer.importers import Entry, Format, Item, Skipped
+from priming.transfer.reading import (
+    checked_entry,
+    clean_text,
+    digest_of,
+    fields_of,
+    label,
+    parse_json,
+    skipping,
+    time_of,
+    unreadable,
+)
 
-T = TypeVar("T")
 Columns = Mapping[str, Any]
+StoredMemory = tuple[Collection[Any], str, Callable[[str], Mapping[str, Any]]]
+"""The names that a memory has, None for that of everybody, where it stands, and what reads its arguments."""
 _HEADER = b"SQLite format 3\0"
 
 
@@ -50,27 +61,44 @@ def rows(path: Path, query: str, *needed: str) -> Iterator[Columns]:
         raise unreadable(path, error) from error
 
 
-def source_of(name: str, place: Path, only: str | None) -> str:
-    """The source of the memories of a store, or of the part that alone is read: what is of others is not gone."""
-    return label(f"{name}:{place.absolute()}{f'/{only}' if only else ''}")
+def store_format(
+    name: str,
+    shape: str,
+    memories: Callable[[Path, str | None], Iterator[StoredMemory | Skipped]],
+    fits: Callable[[Path], bool],
+    *,
+    files: Callable[[Path], Iterable[Path]] = lambda path: [path],
+    place: Callable[[Path], Path] = Path.absolute,
+) -> Format:
+    """Return the format of a store of which the memories of a name alone may be read: what is of others is not gone.
+
+    ``memories`` reads a path, and is told the name, ``files`` are its databases, ``place`` is what names the store.
+    """
+
+    def read(path: Path, *, only: str | None = None) -> Iterator[Item]:
+        source = label(f"{name}:{place(path)}{f'/{only}' if only else ''}")
+        names: dict[str, None] = {}
+        for memory in memories(path, only):
+            if isinstance(memory, Skipped):
+                yield memory
+                continue
+            own, where, arguments = memory
+            names |= dict.fromkeys(texts(own))
+            if only is None or only in own or None in own:
+                yield from skipping(map(partial(_entry, source, where), [arguments]))
+        if only is not None and only not in names:
+            others = suggestion(only, names, bool) or ": nothing there has a name"
+            yield Skipped(ParamError("only", only, f"has no memories there{others}"), hides=False)
+
+    def digest(path: Path, only: str = "") -> str:
+        return "".join([only, *map(state_of, files(path))])
+
+    return Format(read, shape, fits, digest, place)
 
 
-class StoreNames:
-    """The names that the memories of a store have, of which one alone may be read; None: all."""
-
-    def __init__(self, only: str | None) -> None:
-        self.only, self._names = only, dict[str, None]()
-
-    def have(self, *names: Any) -> bool:
-        """Whether a memory of some names is read."""
-        self._names |= dict.fromkeys(texts(names))
-        return self.only is None or self.only in names
-
-    def missing(self) -> Iterator[Skipped]:
-        """That no memory has the name, once all have been looked at, and which names they have."""
-        if self.only is not None and self.only not in self._names:
-            others = suggestion(self.only, self._names, bool) or ": nothing there has a name"
-            yield Skipped(ParamError("only", self.only, f"has no memories there{others}"), hides=False)
+def _entry(source: str, where: str, arguments: Callable[[str], Mapping[str, Any]]) -> Entry:
+    own = arguments(where)
+    return checked_entry({**own, "content": clean_text(own["content"]), "source": source}, where)
 
 
 def state_of(path: Path) -> str:
