@@ -226,10 +226,10 @@ def test_what_is_learned_is_told_in_whole_sentences(project):
 
 def test_a_rule_that_may_take_the_place_of_another_is_told_with_it_and_with_what_settles_it(project):
     with project.memory() as memory:
-        memory.learn("Use single quotes", cue=Cue(file="src/ui/**"))
-    text = project.text("prompt", prompt="No, use double quotes instead of single quotes.")
-    assert 'The earlier says "Use single quotes"' in text
-    both = "use-single-quotes+use-double-quotes-instead-of-single"
+        memory.learn("Validate forms on the server", cue=Cue(file="src/ui/**"))
+    text = project.text("prompt", prompt="No, validate forms on the client.")
+    assert 'The earlier says "Validate forms on the server"' in text
+    both = "validate-forms-on-the-server+validate-forms-on-the-client"
     assert f"priming review --keep {both}" in text
     with project.memory() as memory:
         memory.keep_both(both)

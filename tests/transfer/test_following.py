@@ -203,6 +203,36 @@ def test_a_renamed_note_keeps_its_links_and_uses_under_its_new_key(tmp_path, mem
     assert [link.target for link in memory.links("failure", relation="causes")] == [new.key] != [item.key]
 
 
+def test_a_folder_with_another_name_is_followed_and_what_it_lost_is_gone(tmp_path, memory):
+    old, other, new = (tmp_path / name for name in ("old", "other", "new"))
+    for folder, name, text in [
+        (old, "wifi", "# Wifi\nThe password is swordfish.\n"),
+        (old, "boat", "# Boat\nThe boat leaks.\n## Engine\nIt is a diesel.\n"),
+        (old, "mast", "# Mast\nThe mast is oak.\n"),
+        (other, "cora", "# Cora\nCora sings.\n"),
+    ]:
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    run(memory, "markdown", old)
+    run(memory, "markdown", other)
+    memory.remember("The crew waits.", key="crew")
+    memory.link("crew", "md:old/boat.md#boat", "causes", 0.9)
+    (other / "cora.md").unlink()
+    old.rename(new)
+    (new / "wifi.md").write_text("# Wifi\nThe password is trout.\n", "utf-8")
+    (new / "mast.md").unlink()
+    report = run(memory, "markdown", new)
+    assert (report.stored, report.renamed, report.changed, report.gone) == (0, 2, 1, 1)
+    assert {item.content for item in memory.list(kinds=["fact"])} == {
+        *("The password is trout.", "The boat leaks.", "It is a diesel."),
+        *("The mast is oak.", "Cora sings."),
+    }
+    assert [link.target for link in memory.links("crew", relation="causes")] == ["md:new/boat.md#boat"]
+    report = run(memory, "markdown", new, prune=True)
+    assert (report.stored, report.renamed, report.retired) == (0, 0, 1)
+    assert "The mast is oak." not in {item.content for item in memory.list(kinds=["fact"])}
+
+
 def test_what_is_gone_is_reported_each_time_and_deprecated_on_request(tmp_path, memory):
     for name in ("a", "b"):
         (tmp_path / f"{name}.md").write_text(f"# {name}\nNote {name}.\n", "utf-8")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from priming.config.values import dataclass
 from priming.text.statements.reader import forbids
@@ -295,7 +296,12 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
 def _is_ordinal(text: str, match: re.Match[str]) -> bool:
     """Whether a number counts the noun after it, as in "der 20. März": German has capitals within sentences, too."""
     following = text[match.end() : match.end() + _BACK].split(maxsplit=1)
-    return language_of(text) == "german" and not is_function_word("".join(following[:1]), "german")
+    return _is_german(text) and not is_function_word("".join(following[:1]), "german")
+
+
+@lru_cache(maxsize=1)
+def _is_german(text: str) -> bool:
+    return language_of(text) == "german"
 
 
 def _next_is_capital(text: str, at: int) -> bool:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from priming.remember.drafts import FIELDS, Draft, bare_text
+from priming.storage.filters import parse
+from priming.storage.questions import StoredNamespace
 from priming.storage.rows import VersionRow
 from priming.transfer.importers import Entry
 from priming.types import MemoryRecord
@@ -32,6 +36,60 @@ def renamed(
                 record = alike.pop(0)
                 del left[old.id], free[record.id]
                 yield old, record
+
+
+Renames = list[tuple[MemoryRecord, MemoryRecord]]
+"""Memories, each with the new one that has its place or its text now."""
+
+
+def resettled(
+    gone: Mapping[str, MemoryRecord], left: Mapping[str, MemoryRecord], new: Mapping[str, MemoryRecord]
+) -> tuple[Renames, dict[str, MemoryRecord]]:
+    """Return the renames of what is gone and of what is left of folders with another name, and what has none.
+
+    That has the place where it would be under the new name.
+    """
+    pairs = [*renamed(gone, new)]
+    taken = {record.id for _, record in pairs}
+    texts = {_text_and_heading(record): record for record in new.values() if record.id not in taken}
+    moved = [(old, record) for old in left.values() if (record := texts.pop(_text_and_heading(old), None))]
+    folders = [_folders(old, record) for old, record in moved]
+    places = {(record.source, record.heading): record for record in texts.values()}
+    rest = {**gone}
+    for old in left.values():
+        if at := _place_in(folders, old.source or ""):
+            record = places.pop((at, old.heading), None)
+            moved += [(old, record)] if record else []
+            rest[old.id] = replace(old, source=at)
+    for old, _ in (*pairs, *moved):
+        rest.pop(old.id, None)
+    return [*pairs, *moved], rest
+
+
+def _place_in(folders: Iterable[tuple[str, str]], place: str) -> str | None:
+    """A place under the new name of its folder; None if that has no other name."""
+    named = (after + place.removeprefix(before) for before, after in folders if place.startswith(before))
+    return next(named, None)
+
+
+def _folders(old: MemoryRecord, new: MemoryRecord) -> tuple[str, str]:
+    """The folders of the places of two memories, the last that differ in their names."""
+    parts = (old.source or "").split("/"), (new.source or "").split("/")
+    while all(parts) and parts[0][-1] == parts[1][-1]:
+        for each in parts:
+            each.pop()
+    return "/".join([*parts[0], ""]), "/".join([*parts[1], ""])
+
+
+def left_behind(
+    memory: StoredNamespace, importer: str, present: Collection[str], now: datetime
+) -> dict[str, MemoryRecord]:
+    """Return the active memories of an importer, those of ``present`` ids aside, whose place has another name now."""
+    condition = parse({"source": {"gte": f"{importer}:", "lt": f"{importer};"}})
+    ids = [each for each in memory.names(condition=condition, at=now) if each not in present]
+    return {
+        name: record for name, record in memory.records(now, ids=ids).items() if not is_there(record.source)
+    }
 
 
 def is_same(new: Draft, stored: VersionRow | MemoryRecord) -> bool:

@@ -32,7 +32,7 @@ from priming.storage.filters import parse
 from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.text.quotation import count_text
 from priming.transfer import state
-from priming.transfer.comparing import COMPARED, entry_name, is_same, is_there, renamed
+from priming.transfer.comparing import COMPARED, entry_name, is_same, is_there, left_behind, resettled
 from priming.transfer.importers import AllTies, Entry, Item, Present, Report, Skipped, Tie
 from priming.transfer.reading import skipping
 from priming.types import MemoryRecord, Progress
@@ -178,7 +178,7 @@ class Following:
                 case Skipped():
                     self.hidden |= {item.source} if item.hides else set()
                     self.counts["refused"] += 1
-                    self._note(str(item.error))
+                    _add(self.skipped, str(item.error))
                 case Present():
                     self._find_present(item)
                 case AllTies():
@@ -242,7 +242,7 @@ class Following:
             raise Conflict(f"{record.key!r} is of kind {record.kind}, which stays: give the item another key")
         changes = {name: getattr(new, name) for name in (*COMPARED, "source", "valid_from")}
         supersede(self.memory, record.key, new.content, **changes)
-        self._tell(f"changed: {record.key}")
+        _add(self.moved, f"changed: {record.key}")
         return "changed"
 
     def _last_imported(self, record: MemoryRecord) -> VersionRow | MemoryRecord | None:
@@ -278,24 +278,28 @@ class Following:
             gone = self.memory.records(now, ids=absent)
         self._settle_order({record.session for record in gone.values()})
         with self.memory.reading() as now:
-            fresh = [*self.fresh] if gone else []
-            came = self.memory.records(now, ids=fresh)
-        for old, new in renamed(gone, came):
+            followed = self.memory.operations(kind=FOLLOW, rows=False, limit=1)
+            came = self.memory.records(now, ids=[*self.fresh] if gone or followed else [])
+            left = left_behind(self.memory, self.name, {*self.ids, *absent}, now) if came else {}
+        pairs, gone = resettled(gone, left, came)
+        for old, new in pairs:
             try:
                 self._rename(old, new)
             except PrimingError:
+                gone[old.id] = old
                 continue
-            del gone[old.id]
             became = "renamed" if bare_text(old.content) == bare_text(new.content) else "changed"
             self.counts[became] += 1
             self.counts["stored"] -= 1
-            self._tell(f"{became}: {old.key} → {new.key}")
+            _add(self.moved, f"{became}: {old.key} → {new.key}")
         for record in (each for each in gone.values() if self.hidden.isdisjoint((None, each.source))):
             self.counts["gone"] += 1
             if prune:
                 deprecate(self.memory, record.key, reason=f"it is gone from {self.place.name}")
                 self.counts["retired"] += 1
-            self._tell(f"gone: {record.key}")
+            elif record.id in left:  # so that a later import with prune knows it
+                supersede(self.memory, record.key, record.content, source=record.source)
+            _add(self.moved, f"gone: {record.key}")
 
     def _settle_order(self, disturbed: set[str | None]) -> None:
         """Link the memories of sessions in which some came or went between others in the order of the source."""
@@ -330,7 +334,7 @@ class Following:
         for batch in state.batches(self._new_ties(links)):
             for tie, error in state.refused(batch, self._link, (NotFound, ParamError)):
                 self.counts["loose"] += 1
-                self._note(f"{tie.source} ─{tie.relation}→ {tie.target}: {error}")
+                _add(self.skipped, f"{tie.source} ─{tie.relation}→ {tie.target}: {error}")
         stale = [
             row for name, rows in links.items() for pair, row in rows.items() if pair not in self.whole[name]
         ]
@@ -375,15 +379,12 @@ class Following:
 
     def _refuse(self, entry: Entry, error: PrimingError) -> None:
         self.counts["refused"] += 1
-        self._note(f"{entry_name(entry)}: {str(error).removeprefix('item 0: ')}")
+        _add(self.skipped, f"{entry_name(entry)}: {str(error).removeprefix('item 0: ')}")
 
-    def _note(self, reason: str) -> None:
-        if len(self.skipped) < _REASONS:
-            self.skipped.append(reason)
 
-    def _tell(self, line: str) -> None:
-        if len(self.moved) < _REASONS:
-            self.moved.append(line)
+def _add(lines: list[str], line: str) -> None:
+    if len(lines) < _REASONS:
+        lines.append(line)
 
 
 def _draft_of(entry: Entry) -> Draft:
