@@ -29,6 +29,8 @@ def read(hint, value):
 
 
 def of_pydantic(hint, value):
+    if isinstance(value, bool) and hint in (int, float):
+        return INVALID  # pydantic takes true for 1
     try:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError:
@@ -69,6 +71,8 @@ def test_a_time_is_read_as_pydantic_reads_it(time, in_zulu):
         (int, "many", "must be a valid integer, unable to parse string as an integer"),
         (int, 1.5, "must be a valid integer, got a number with a fractional part"),
         (int, [], "must be a valid integer"),
+        (int, True, "must be a valid integer"),
+        (float, False, "must be a valid number"),
         (float, "many", "must be a valid number, unable to parse string as a number"),
         (float, None, "must be a valid number"),
         (bool, "perhaps", "must be a valid boolean, unable to interpret input"),

@@ -127,6 +127,8 @@ def read_path(value: Any, place: Place, wrong: Problems) -> Any:
 def read_whole(value: Any, place: Place, wrong: Problems) -> Any:
     """A whole number, also as text."""
     rule = "must be a valid integer"
+    if isinstance(value, bool):
+        return wrong.add(place, value, rule)
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
@@ -149,6 +151,8 @@ def read_whole(value: Any, place: Place, wrong: Problems) -> Any:
 def read_number(value: Any, place: Place, wrong: Problems) -> Any:
     """A number, also as text."""
     rule = "must be a valid number"
+    if isinstance(value, bool):
+        return wrong.add(place, value, rule)
     if isinstance(value, (int, float)):
         try:
             return float(value)

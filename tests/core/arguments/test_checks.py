@@ -58,6 +58,7 @@ def message(check, *arguments, **options):
         (check_number, ("d", True * float("nan")), "d = nan: must be finite"),
         (check_number, ("d", "1"), "d = '1': must be one number"),
         (check_fraction, ("importance", 2), "importance = 2: must be in [0, 1]"),
+        (check_number, ("floor", True), "floor = True: must be one number"),
         (check_fraction, ("importance", True), "importance = True: must be in [0, 1]"),
         (check_whole, ("steps", 1.5), "steps = 1.5: must be a whole number ≥ 0"),
         (check_count, ("limit", 0, 1, 1_000), "limit = 0: must be a whole number in [1, 1,000]"),

@@ -112,7 +112,7 @@ def absent_if_empty(value: T) -> T | None:
 
 def check_number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number in ``[low, high]``."""
-    if not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ParamError(name, value, "must be one number")
     number = float(value)
     if not math.isfinite(number) or not low <= number <= high:
