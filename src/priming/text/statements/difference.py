@@ -220,9 +220,10 @@ def unit_of(word: Word) -> str:
 
 
 def _manner(a: Word, b: Word) -> bool:
-    """Whether two words or phrases say how something is done."""
+    """Whether two words or phrases say the opposite of how something is done: "in parallel", "serially"."""
     adverbs = [word for word in (a, b) if word.text.lower().endswith("ly")]
-    return bool(adverbs) and all(word in adverbs or word.lead in ("in", "by", "at") for word in (a, b))
+    ways = all(word in adverbs or word.lead in ("in", "by", "at") for word in (a, b))
+    return bool(adverbs) and ways and opposite(a.stem, b.stem)
 
 
 _LIKENESS = [

@@ -246,7 +246,8 @@ class _Judge:
         taken_up = [b for a, b in content if b.sign > 0 > a.sign and a.contrast]
         if taken_up and not added and any(w.sign > 0 for w in removed):
             return f"{quote_text(taken_up[0].text)} is asked for again"
-        given_up = [(a, b) for a, b in content if a.sign > 0 > b.sign]
+        parts = {(w.part, w.phrase) for w in added}  # "pick a queue sooner than a cron job" gives up no jobs
+        given_up = [(a, b) for a, b in content if a.sign > 0 > b.sign and (b.part, b.phrase) not in parts]
         if not given_up or not added or len(removed) > 1:
             return None
         paired = {(b.part, b.phrase) for _, b in self.pairs}
@@ -348,7 +349,7 @@ class _Judge:
             return "unclear" if one_subject else "apart", "they reject different things"
         if self.are_numbered(instructs=True):
             return "apart", f"one is about {_quoted(removed)}, the other about {_quoted(added)}"
-        ours, theirs = ({(w.part, w.lead or w.phrase) for w in rest} for rest in (removed, added))
+        ours, theirs = ({(w.part, w.lead or w.phrase, w.contrast) for w in rest} for rest in (removed, added))
         numbers = all(w.number for w in (*removed, *added)) and len(removed) == len(added)
         if len(ours) == len(theirs) == 1 and not self.other_verbs:
             if Difference(self.old, self.new, self.pairs, removed, added).is_value():
