@@ -119,7 +119,7 @@ def _usable(path: Path) -> tuple[Repository | None, str]:
         repository = open_repository(path)
     except ParamError:
         return None, "the folder is no git repository with commits, or git is not installed"
-    count = repository.commits()
+    count = len(repository.hashes())
     if repository.shallow:
         return None, f"it is shallow, cut off after {counted(count, 'commit')}"
     if count < FEWEST:

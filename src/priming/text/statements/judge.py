@@ -217,11 +217,11 @@ class _Judge:
     def _gives_up(self) -> _Verdict | None:
         """A change, if the later names all that the earlier asks for as what gives way: "black tea, not green"."""
         takes, given_up = ({w.stem for w in self.new.words if (w.sign < 0) is side} for side in (False, True))
-        old = {w.stem for w in self.old.words} - takes
+        old = [w for w in self.old.words if w.stem not in takes]
         plain = all(w.sign > 0 for w in self.old.words) and any(w.contrast for w in self.new.words)
         instead = [w for w in self.heavy_added if w.sign > 0 and w.lead not in _SCOPES]
-        if plain and old and old <= given_up and instead == self.heavy_added != []:
-            return "changes", f"{_quoted(instead)} takes the place of what the earlier says"
+        if plain and old and {w.stem for w in old} <= given_up and instead == self.heavy_added != []:
+            return "changes", f"{_quoted(instead)} takes the place of {_quoted(old)}"
         return None
 
     def _skips(self) -> bool:
