@@ -43,7 +43,7 @@ from priming.storage.questions import StoredNamespace
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.quotation import command, quote_text
 from priming.text.quotation import visible as visible_text
-from priming.text.statements.judge import differ, subjects
+from priming.text.statements.judge import differ
 from priming.text.statements.phrases import as_told
 from priming.text.statements.reader import is_event
 from priming.text.tokens import bigrams
@@ -193,18 +193,8 @@ def rivals(statements: Mapping[str, str | None], texts: Sequence[str]) -> tuple[
     ``statements`` are what memories state, by id, ``texts`` the new one under each name.
     """
     facts = {each: fact for each, fact in statements.items() if fact is not None}
-    framed = [(text, subjects(text)) for text in texts] if facts else []
-    opposed = {
-        each
-        for each, fact in facts.items()
-        if any(_share_a_frame(subjects(fact), words) and differ(fact, text) for text, words in framed)
-    }
+    opposed = {each for each, fact in facts.items() if any(differ(fact, text) for text in texts)}
     return opposed, facts.keys() - opposed
-
-
-def _share_a_frame(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether two facts may speak of one slot: what they say the same is at least a third of the shorter."""
-    return len(a & b) * 3 >= min(len(a), len(b))
 
 
 @dataclass(slots=True)

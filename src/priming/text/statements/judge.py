@@ -38,6 +38,8 @@ _Verdict = tuple[JudgementKind, str]
 
 _CACHE, _COMMON = 8_192, 4
 """Words in common, verbs that say little aside, from which two statements have one subject, however much differs."""
+_PHRASES = 2
+"""In how many phrases two facts may differ of which one takes the place of the other."""
 _ALIKE_VERBS = stems("use have need require get go put keep make live write set add")
 """Light verbs of which one may stand for another."""
 _SCOPES = frozenset(("in", "on", "for", "if", "unless", "of"))
@@ -93,9 +95,16 @@ def differ(first: str, second: str) -> bool:
     (True, False)
     """
     is_question = first.rstrip().endswith("?") or second.rstrip().endswith("?")
-    if is_question or judge(first, second).kind != "changes":
+    far = max(_phrases_apart(first, second), _phrases_apart(second, first)) > _PHRASES
+    if is_question or far or judge(first, second).kind != "changes":
         return False
     return not _compared(first, second).are_numbered(instructs=False)
+
+
+def _phrases_apart(first: str, second: str) -> int:
+    """In how many phrases one statement has words that the other lacks."""
+    stems = {word.stem for word in read(second).words}
+    return len({(word.part, word.phrase) for word in read(first).words if word.stem not in stems})
 
 
 class _Judge:
