@@ -125,7 +125,7 @@ def correction(stage: Stage, memory: Memory) -> None:
 
 def _hear(stage: Stage, memory: Memory) -> None:
     """What a hook gives an agent before it begins a task."""
-    rules = stage.command(f'priming active --text "{PROMPT}"', lambda: memory.active(Cue(text=PROMPT)))
+    rules = stage.command(f'priming active "{PROMPT}"', lambda: memory.active(Cue(text=PROMPT)))
     for line in rules.text.splitlines()[1:]:
         stage.inside(f"the agent hears: {line}")
     if not rules.hits:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.cli.conftest import invoke
 
 from priming import Memory
 
@@ -28,7 +30,7 @@ SUBJECTS = """
     Accept umlauts in search
 """
 HISTORY = [subject.strip() for line in SUBJECTS.strip().split("\n") for subject in line.split("|")]
-TIMED = re.compile(r"^\$ priming .*  [\d.]+ m?s$", re.MULTILINE)
+TIMED = re.compile(r"^\$ (priming .*?)  +[\d.]+ m?s$", re.MULTILINE)
 HEADING = re.compile(r"^(?=\d\. .* ─+$)", re.MULTILINE)
 
 
@@ -67,6 +69,12 @@ def demo(*words, **environment):
     return done.stdout.decode()
 
 
+@pytest.fixture(scope="module")
+def notes(history):
+    """What the demo says of that history."""
+    return demo("--repository", history)
+
+
 def scenes(output):
     """The scenes by their headings: each timed, in half a screen of 100 columns."""
     parts = HEADING.split(output.partition("\nThe whole demo took")[0])[1:]
@@ -86,8 +94,8 @@ NOTES = (
 FILES, MOVED = "The files that a task will touch", "Where something is, though its file has moved"
 
 
-def test_the_reason_is_the_second_hit_over_a_name_and_no_plain_method_brings_it_so_high(history):
-    answer = scenes(demo("--repository", history))[NOTES[0]]
+def test_the_reason_is_the_second_hit_over_a_name_and_no_plain_method_brings_it_so_high(notes):
+    answer = scenes(notes)[NOTES[0]]
     assert (
         "2 printer Tomas, 20 Feb The printer at the pier is called Tern. It needs paper 80 mm wide, and"
         in answer
@@ -97,8 +105,8 @@ def test_the_reason_is_the_second_hit_over_a_name_and_no_plain_method_brings_it_
     assert all(place == "not at all" or int(place) > 2 for place in plain.groups())
 
 
-def test_the_wrong_hit_stood_above_the_reason_and_is_gone_after_the_verdict(history):
-    answer = scenes(demo("--repository", history))[NOTES[1]]
+def test_the_wrong_hit_stood_above_the_reason_and_is_gone_after_the_verdict(notes):
+    answer = scenes(notes)[NOTES[1]]
     assert "bluefin-contract Ruth, 09 Feb wrong: what payments cost" in answer
     assert "cards-refused ─mentions→ entity:bluefin ─mentions→ bluefin-contract" in answer
     right_before, right_now = map(
@@ -109,13 +117,19 @@ def test_the_wrong_hit_stood_above_the_reason_and_is_gone_after_the_verdict(hist
     assert right_now < right_before
 
 
-def test_the_agent_hears_the_rule_and_after_the_correction_only_its_reversal(history):
-    answer = scenes(demo("--repository", history))[NOTES[2]]
+def test_the_agent_hears_the_rule_and_after_the_correction_only_its_reversal(notes):
+    answer = scenes(notes)[NOTES[2]]
     before, after = (part.split("$ ")[0] for part in answer.split("$ priming active")[1:])
     assert 'directive: "Restart the fare-api in the lunch break."' in before
     assert "Never restart the fare-api in the lunch break." in after
     assert "directive" not in after
     assert after.count("the agent hears") == 1
+
+
+def test_the_command_line_reads_every_command_that_is_shown(notes):
+    for line in TIMED.findall(notes):
+        result = invoke([*shlex.split(line)[1:], "--help"])
+        assert result.exit_code == 0, f"{line}: {result.stderr}"
 
 
 def test_a_history_is_asked_for_the_files_of_commits_that_are_imported_after_the_answer(history, tmp_path):
