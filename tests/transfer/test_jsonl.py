@@ -12,6 +12,7 @@ from tests.transfer.conftest import strictly
 
 from priming.errors import ParamError
 from priming.transfer import jsonl
+from priming.transfer.importers import recognised
 from priming.transfer.run import run
 
 
@@ -168,10 +169,36 @@ def test_an_empty_file_is_refused(file, raw):
         arguments(file(raw=raw))
 
 
-def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
+def test_a_file_that_is_not_there_and_a_folder_without_any_are_refused(tmp_path):
     for path in (tmp_path / "missing.jsonl", tmp_path):
-        with pytest.raises(ParamError, match=r"cannot be read: (No such file|Is a directory)"):
+        with pytest.raises(ParamError, match=r"cannot be read: No such file|no file below it ends in .jsonl"):
             arguments(path)
+
+
+def test_a_folder_is_followed_file_by_file_and_a_broken_line_stops_none(memory, tmp_path):
+    (tmp_path / "north").mkdir()
+    flat, north = tmp_path / "flats.jsonl", tmp_path / "north" / "flats.ndjson"
+    flat.write_text(
+        '{"id": 1, "content": "The lift is serviced in March."}\n{"id": 2, "content": "The cellar fl'
+    )
+    north.write_text('{"id": 1, "content": "The north gate opens at 7."}\n')
+    (tmp_path / "empty.jsonl").touch()
+    assert recognised(tmp_path) == "jsonl"
+    report = run(memory, "jsonl", tmp_path)
+    assert (report.stored, report.refused, report.others) == (2, 2, {})
+    assert [memory.get(key).content[:8] for key in ("flats:1", "north/flats:1")] == ["The lift", "The nort"]
+    flat.write_text('{"id": 1, "content": "The lift is serviced in May."}\n')
+    (tmp_path / "empty.jsonl").unlink()
+    north.unlink()
+    report = run(memory, "jsonl", tmp_path)
+    assert (report.changed, report.gone, report.refused) == (1, 1, 0)
+
+
+def test_a_folder_with_files_of_another_kind_is_no_folder_of_json_lines(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"content": "kept"}\n')
+    (tmp_path / "photo.png").touch()
+    with pytest.raises(ParamError, match="has the shape of no format"):
+        recognised(tmp_path)
 
 
 def test_a_path_that_no_source_can_hold_is_made_printable(tmp_path):

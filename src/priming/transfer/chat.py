@@ -305,4 +305,5 @@ FORMAT = Format(
     "messages with role and content, and sessions of Claude Code",
     _fits,
     partial(digest_of, endings=ENDINGS),
+    endings=ENDINGS,
 )

@@ -81,7 +81,7 @@ class Following:
     def report(self) -> Report:
         """The counts so far."""
         names = ("stored", "echoes", "links", "refused", "loose", "changed", "renamed", "gone", "retired")
-        counts = {name: self.counts[name] for name in names} | {"echoes": self.counts["echo"]}
+        counts: dict[str, Any] = {name: self.counts[name] for name in names} | {"echoes": self.counts["echo"]}
         return Report(
             duplicates=self.counts["duplicate"],
             skipped=tuple(self.skipped),

@@ -108,6 +108,7 @@ class Format:
     equal for two states of a path that give the same items; ``place`` is what the sources of its memories begin with,
     after the name of the format. Without ``digest``, items that do not come again are not gone. With ``own_keys``, a
     key names the same item wherever its file lies: a file elsewhere, such as a later export, has another state of it.
+    ``endings`` are those of the files below a folder, where it reads all of them: others are counted.
     """
 
     read: Importer
@@ -116,6 +117,7 @@ class Format:
     digest: Callable[..., str] | None = None
     place: Callable[[Path], Path] = Path.absolute
     own_keys: bool = False
+    endings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class Report:
     ``changed`` memories have a new version, ``renamed`` ones another key, ``gone`` ones are no longer in the source;
     ``retired`` of these were deprecated. ``refused`` items could not be read or stored, ``loose`` ties could not be
     made. ``skipped`` lists the reasons of both, ``moved`` the memories that were changed, renamed, gone: the first
-    hundred of each.
+    hundred of each. ``others`` counts the files of a folder by their ending that the format does not read.
     """
 
     stored: int = 0
@@ -166,6 +168,7 @@ class Report:
     gone: int = 0
     retired: int = 0
     moved: tuple[str, ...] = ()
+    others: Mapping[str, int] = field(default_factory=dict)
 
 
 def names() -> list[str]:

@@ -4,23 +4,49 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from priming.errors import ParamError
 from priming.remember.drafts import FIELDS
 from priming.transfer.importers import Format, Item, Skipped
-from priming.transfer.reading import checked_entry, digest_of, head_of, iso_time, json_lines, label, skipping
+from priming.transfer.reading import (
+    checked_entry,
+    digest_of,
+    files,
+    head_of,
+    iso_time,
+    json_lines,
+    label,
+    other_files,
+    skipping,
+)
+
+ENDINGS = (".jsonl", ".ndjson")
 
 _SHAPE = 'must be a JSON object on one line, such as {"content": "what to remember"}'
 
 
 def read(path: Path) -> Iterator[Item]:
-    """Read a file of memories, a line at a time; a line that is no memory is skipped.
+    """Read a file of memories, or all of a folder, a line at a time; a line that is no memory is skipped.
 
     ``content`` (or ``text``) is required; unknown fields become metadata. A line is known by its ``key``, else by its
     ``id`` in the file, else by its text.
     """
+    if not path.is_dir():
+        yield from _lines(path, path.stem)
+        return
+    below = [*files(path, ENDINGS)]
+    if not below:
+        raise ParamError(
+            "path", str(path), f"must hold JSON Lines: no file below it ends in {', '.join(ENDINGS)}"
+        )
+    for file in below:
+        yield from skipping(_lines(file, file.relative_to(path).with_suffix("").as_posix()))
+
+
+def _lines(path: Path, name: str) -> Iterator[Item]:
     empty = True
     for where, value in json_lines(path):
         if empty and isinstance(value, dict) and value.get("format") == "priming":
@@ -28,12 +54,12 @@ def read(path: Path) -> Iterator[Item]:
                 "path", str(path), "is an export of Priming: priming import priming PATH reads it"
             )
         empty = False
-        yield from (value,) if isinstance(value, Skipped) else skipping(_entries(value, path, where))
+        yield from (value,) if isinstance(value, Skipped) else skipping(_entries(value, path, name, where))
     if empty:
         raise ParamError("path", str(path), f"is empty: each line {_SHAPE}")
 
 
-def _entries(value: Any, path: Path, where: str) -> Iterator[Item]:
+def _entries(value: Any, path: Path, name: str, where: str) -> Iterator[Item]:
     if not isinstance(value, dict):
         raise ParamError(where, value, _SHAPE)
     fields = {name: field for name in FIELDS if (field := value.pop(name, None)) is not None}
@@ -44,9 +70,9 @@ def _entries(value: Any, path: Path, where: str) -> Iterator[Item]:
     arguments: dict[str, Any] = {"source": label(f"jsonl:{path.absolute()}"), "trust": "tool", **fields}
     own = value.get("id")
     if "key" not in fields and isinstance(own, (str, int)) and not isinstance(own, bool) and str(own).strip():
-        arguments["key"] = label(f"{path.stem}:{own}")
-    for name in {"occurred_at", "valid_from"} & fields.keys():
-        arguments[name] = iso_time(fields[name], f"{where}: {name}")
+        arguments["key"] = label(f"{name}:{own}")
+    for each in {"occurred_at", "valid_from"} & fields.keys():
+        arguments[each] = iso_time(fields[each], f"{where}: {each}")
     if value:
         metadata = fields.get("metadata", {})
         arguments["metadata"] = {**value, **metadata} if isinstance(metadata, dict) else metadata
@@ -54,7 +80,12 @@ def _entries(value: Any, path: Path, where: str) -> Iterator[Item]:
 
 
 def _fits(path: Path) -> bool:
-    """Whether the first line is an object with a text to remember, and says nothing of who said it."""
+    """Whether the first line is an object with a text to remember, and says nothing of who said it.
+
+    A folder is such if all its files end as JSON Lines do, and one is.
+    """
+    if path.is_dir():
+        return not other_files(path, ENDINGS) and any(map(_fits, files(path, ENDINGS)))
     line = head_of(path).lstrip().partition("\n")[0]
     try:
         value = json.loads(line)
@@ -63,4 +94,6 @@ def _fits(path: Path) -> bool:
     return isinstance(value, dict) and not {"content", "text"}.isdisjoint(value) and "role" not in value
 
 
-FORMAT = Format(read, "JSON Lines: one memory a line", _fits, digest_of)
+FORMAT = Format(
+    read, "JSON Lines: one memory a line", _fits, partial(digest_of, endings=ENDINGS), endings=ENDINGS
+)

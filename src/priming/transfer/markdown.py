@@ -367,4 +367,10 @@ def _fits(path: Path) -> bool:
     return any(True for _ in files(path, ENDINGS)) if path.is_dir() else path.suffix.lower() in ENDINGS
 
 
-FORMAT = Format(read, "Markdown: a note or a folder of notes", _fits, partial(digest_of, endings=ENDINGS))
+FORMAT = Format(
+    read,
+    "Markdown: a note or a folder of notes",
+    _fits,
+    partial(digest_of, endings=ENDINGS),
+    endings=ENDINGS,
+)

@@ -8,6 +8,7 @@ import os
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -295,6 +296,17 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
             if is_match and (real := os.path.realpath(file)) not in seen and is_within(real, inside):
                 seen.add(real)
                 yield file
+
+
+def other_files(root: Path, endings: tuple[str, ...]) -> dict[str, int]:
+    """Return how many files below a folder have another ending, by ending, the most frequent first."""
+    return dict(
+        Counter(
+            file.suffix.lower() or file.name
+            for file in files(root, ("",))
+            if not file.name.lower().endswith(endings)
+        ).most_common()
+    )
 
 
 def digest_of(path: Path, endings: tuple[str, ...] = ()) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -13,7 +14,7 @@ from priming.errors import ParamError, PrimingError, StoreError
 from priming.namespace import Namespace
 from priming.transfer.following import Following
 from priming.transfer.importers import Format, Importer, Item, Report, Skipped, Stored, find
-from priming.transfer.reading import unreadable
+from priming.transfer.reading import other_files, unreadable
 from priming.types import Progress
 
 _TIES_IN_MEMORY = 1 << 20
@@ -92,7 +93,9 @@ def run(
             raise StoreError(
                 f"the links could not be written to a temporary file in {tempfile.gettempdir()}: {error}"
             ) from error
-        return job.report()
+        report = job.report()
+        left_out = Path(path).is_dir() and form.endings
+        return replace(report, others=other_files(Path(path), form.endings)) if left_out else report
 
 
 def _with_options(memory: Namespace, name: str, form: Format, options: Mapping[str, Any]) -> Importer:

@@ -115,4 +115,4 @@ def _memories(root: Path, file: Path, notes: _Vault) -> Iterator[Item]:
 
 
 _SHAPE = "notes of basic-memory: Markdown with facts and relations"
-FORMAT = Format(read, _SHAPE, digest=partial(digest_of, endings=ENDINGS))
+FORMAT = Format(read, _SHAPE, digest=partial(digest_of, endings=ENDINGS), endings=ENDINGS)

@@ -55,6 +55,15 @@ def test_the_format_of_a_path_is_recognised(notes, shell):
     assert shell.run("import", "markdown", str(notes)).stdout.startswith("imported  0 new, 1 already stored")
 
 
+def test_files_of_a_folder_that_the_format_does_not_read_are_counted(notes, shell):
+    for name in ("plan.png", "roof.PNG", "log.jsonl", ".hidden.txt"):
+        (notes / name).touch()
+    for _ in range(2):
+        assert shell.run("import", str(notes)).stdout.endswith(
+            "not read, of another kind: 2 .png, 1 .jsonl\n"
+        )
+
+
 def test_formats_are_listed_with_what_they_read(shell):
     listed = json.loads(shell.run("import", "--list", "--json").stdout)
     assert {"git", "markdown", "jsonl", "chat", "priming"} <= listed.keys()

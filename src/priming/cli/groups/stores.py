@@ -112,6 +112,9 @@ def import_lines(report: Report) -> Iterator[Part]:
         yield line(("→ --prune deprecates what is gone", DIM), indent=2)
     for reason in report.skipped:
         yield line((f"skipped: {reason}", WARN), indent=2)
+    if report.others:
+        files = ", ".join(f"{number:,} {ending}" for ending, number in [*report.others.items()][:_MOVED])
+        yield line((f"not read, of another kind: {files}", DIM), indent=2)
 
 
 @command(app)
