@@ -1,6 +1,6 @@
 """Sixty days of a coding agent that is corrected, with learning and without, and what its rules are worth.
 
-    python demo/rules_life                  three lives of sixty days, each lived twice
+    python demo/rules_life                  five lives of sixty days, each lived twice
     python demo/rules_life --days 30        shorter ones
     python demo/rules_life --lives 1        one life
 
@@ -117,7 +117,7 @@ def _rows(on: Figures, off: Figures) -> list[tuple[str, str, str]]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="demo/rules_life", description="A coding agent that is corrected.")
     parser.add_argument("--days", type=_at_least(FEWEST), default=60, help=f"how long, from {FEWEST} on (60)")
-    parser.add_argument("--lives", type=_at_least(1), default=3, help="how many lives (3)")
+    parser.add_argument("--lives", type=_at_least(1), default=5, help="how many lives (5)")
     parser.add_argument("--seed", type=int, default=1, help="of the first life (1)")
     parser.add_argument("--plain", action="store_true", help="leave out times, which are the machine's")
     return parser.parse_args()

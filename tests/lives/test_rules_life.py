@@ -17,7 +17,7 @@ LIFE = ROOT / "demo" / "rules_life"
 NAMES = ("desk", "drawn", "lives", "measures", "sitting", "truth", "wishes", "work")
 
 SEED = 3
-"""One of the three lives of `make rules-life`, of some 1,300 tellings: what is stale is held as a share of them."""
+"""One of the five lives of `make rules-life`, of some 1,300 tellings: what is stale is held as a share of them."""
 
 
 @pytest.fixture(scope="module")
