@@ -25,9 +25,9 @@ from priming.recall.traces import record as record_trace
 from priming.serialization import encode
 from priming.storage.protocol import Trace
 from priming_agents.agents import Event
+from priming_agents.calls import new_call
 from priming_agents.events import HookCall, handle, record
 from priming_agents.session import locked_session
-from priming_agents.stores import new_call
 
 NAMESPACE = "default"
 PROFILE = "floop"

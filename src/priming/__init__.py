@@ -12,9 +12,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     __version__: str
 
 __all__ = [
@@ -65,7 +67,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: ``import priming`` stays instant."""
     if name == "__version__":
-        from priming.config.environment import VERSION
+        from priming.config.variables import VERSION
 
         return VERSION
     if name == "params":

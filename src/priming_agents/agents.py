@@ -12,7 +12,7 @@ from typing import Any
 
 from priming.config.values import dataclass
 from priming.errors import ParamError
-from priming_agents.limits import HOOK
+from priming_agents.calls import INPUT
 
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end")
 AGENTS = ("claude-code", "cursor", "codex", "gemini", "opencode")
@@ -57,13 +57,13 @@ def standard_input() -> bytes:
     """What the agent writes to the hook."""
     if sys.stdin is None or sys.stdin.isatty():
         raise ParamError("stdin", None, "must be the JSON that an agent sends to its hooks")
-    return sys.stdin.buffer.read(HOOK.input + 1)
+    return sys.stdin.buffer.read(INPUT + 1)
 
 
 def parse(data: bytes) -> Mapping[str, Any]:
     """The JSON object that an agent sends."""
-    if len(data) > HOOK.input:
-        raise ParamError("stdin", f"more than {HOOK.input:,} bytes", "must be shorter")
+    if len(data) > INPUT:
+        raise ParamError("stdin", f"more than {INPUT:,} bytes", "must be shorter")
     try:
         payload = json.loads(data)
     except (ValueError, RecursionError):

@@ -18,12 +18,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from priming.config import environment, private_files
+from priming.config import environment, private_files, variables
 from priming.errors import Busy, ParamError
 from priming.operations import local_socket
 from priming_agents import agents, session, stores
+from priming_agents.calls import moment, new_call
 from priming_agents.limits import HOOK
-from priming_agents.stores import HookStore, Hosts, find_stores, is_everywhere, new_call
+from priming_agents.stores import HookStore, Hosts, find_stores, is_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,8 +128,8 @@ class Work:
 
     def __init__(self, call: str, hosts: Hosts | None = None) -> None:
         self.call, self.hosts = call, hosts or Hosts()
-        self.installation = environment.hook_installation()
-        self.attended = environment.is_attended()
+        self.installation = variables.hook_installation()
+        self.attended = variables.is_attended()
         """Whether a person reads the agent's answers."""
         self.store: HookStore | None = None
         """The store whose server may answer the next calls; None where the settings forbid it."""
@@ -273,7 +274,7 @@ def _text(
                 event, agent, state, folder, project, existing, work.attended, own, captures
             )
             state.answer(work.call, events.handle(name, call))
-            if time.time() > session.moment(work.call) / 1_000 + HOOK.patience:
+            if time.time() > moment(work.call) / 1_000 + HOOK.patience:
                 raise Busy("the hook has ended")  # what nobody was told does not count as shown
             events.record(call)
             state.end_claim(mark)
@@ -346,7 +347,7 @@ class HookAnswers:
 
     def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the output of a hook and its line of error, or why the hook has to do the work itself."""
-        own = environment.identity()
+        own = variables.identity()
         if any(request.get(name) != value for name, value in own.items()):
             # An update has replaced the program in its place: what runs here is no longer what is installed.
             if request.get("package") == own["package"] and request.get("version") != own["version"]:

@@ -64,16 +64,12 @@ class HookParams:
     rest: float = 1.0
     """Time before that limit at which a hook gives up its work and reads only constraints without conditions, in
     seconds."""
-    answer: float = 1.5
-    """Time limit for an answer of the session's server, in seconds; beyond it the hook does the work itself."""
     connect: int = 2
     """Time limit for a connection to a store in a database, in seconds."""
     away: float = 60.0
     """Time for which a database that did not answer is not asked again, in seconds."""
     idle: float = 30.0
     """Time without a call after which a session's server ends, in minutes."""
-    input: int = 16_777_216
-    """Maximum size of an agent's input, in bytes."""
     version: float = 15.0
     """Time limit for an agent's program to state its version, in `setup` and `doctor`, in seconds."""
 

@@ -20,6 +20,7 @@ from priming.config.environment import QUEUED
 from priming.config.values import dataclass
 from priming.config.words import TRUST
 from priming.errors import PrimingError
+from priming_agents.calls import moment
 from priming_agents.limits import HOOK
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 _DAY = 86_400.0
 _SHOWN_FIELDS, _CLAIM_FIELDS, _LONGEST_NAME = 5, 3, 64
 _ANSWERS, _CLAIMS = 8, 16
-_MILLISECONDS = 12
 _OF_TURN = ("prompt_id", "turn_id", "generation_id", "timestamp")
 _OF_TOOL = ("tool_use_id", "timestamp")
 _UNIQUE = {"session-start": ("timestamp",), "pre-tool": _OF_TOOL, "post-tool": _OF_TOOL}
@@ -66,11 +66,6 @@ def mark_of(name: str, payload: Mapping[str, Any], installation: str = "") -> Ma
     text = json.dumps([name, payload], sort_keys=True, separators=(",", ":"))
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return Mark(digest, any(payload.get(key) for key in _UNIQUE.get(name, _OF_TURN)), installation)
-
-
-def moment(call: str) -> int:
-    """When a call began, in milliseconds: its id begins with them."""
-    return int(call[:_MILLISECONDS], 16)
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from priming.config.repositories import repository_root
 from priming.config.store_urls import Location, url_of, without_password
 from priming.errors import Conflict, PrimingError, StoreError
 from priming.operations import local_socket as places
+from priming_agents.calls import id_of
 from priming_agents.limits import HOOK
 
 if TYPE_CHECKING:
@@ -279,24 +280,6 @@ class HookStore:
         """The id of the hook's next operation of a name: the same in each attempt at the same call."""
         number = self._writes[operation] = self._writes.get(operation, 0) + 1
         return id_of(self.call_id, f"{operation} {number}")
-
-
-def new_call() -> str:
-    """Return an id for one call of a hook: the milliseconds of now, and chance."""
-    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
-
-
-def id_of(call: str, name: str) -> str:
-    """The id, of version 7, of an operation in a call of a hook.
-
-    >>> id_of("019ab00c0ffe" + "00" * 10, "learn 1")[:15]
-    '019ab00c-0ffe-7'
-    """
-    from hashlib import blake2b
-
-    tail = blake2b(f"{call} {name}".encode(), digest_size=10).hexdigest()
-    variant = f"{int(tail[3], 16) & 3 | 8:x}"
-    return f"{call[:8]}-{call[8:12]}-7{tail[:3]}-{variant}{tail[4:7]}-{tail[7:19]}"
 
 
 def find_stores(

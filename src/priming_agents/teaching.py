@@ -25,10 +25,10 @@ from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.text.languages import language_of
 from priming.text.quotation import bracketed, label, quote_text
 from priming_agents import context
+from priming_agents.calls import ANSWER, id_of, moment
 from priming_agents.limits import HOOK
 from priming_agents.prompts import Correction, PromptReading, contradicted, read_prompt, withdrawn
-from priming_agents.session import HookCall, Mark, SessionState, folder_of, moment, read_session
-from priming_agents.stores import id_of
+from priming_agents.session import HookCall, Mark, SessionState, folder_of, read_session
 
 if TYPE_CHECKING:
     from priming_agents.agents import Event
@@ -142,7 +142,7 @@ def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
 
 def _left_behind(database: Path, call: str) -> Iterator[Queued]:
     """The corrections of other calls that have ended."""
-    oldest = time.time() - HOOK.patience - HOOK.answer
+    oldest = time.time() - HOOK.patience - ANSWER
     with suppress(OSError):
         for path in sorted(folder_of(database).glob(f"*{QUEUED}")):
             with suppress(OSError, ValueError, TypeError):

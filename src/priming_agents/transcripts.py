@@ -16,7 +16,7 @@ from typing import Any
 from priming.config import private_files
 from priming.config.values import dataclass
 from priming_agents import agents
-from priming_agents.limits import HOOK
+from priming_agents.calls import INPUT
 
 _ASKING = ("user", "human", "user_message")
 _ANSWERING = ("assistant", "gemini", "model", "agent_message")
@@ -55,7 +55,7 @@ def read(path: Path) -> Recording:
     recording = Recording()
     with suppress(OSError):
         with private_files.open_file(path) as file:
-            file.seek(max(file.seek(0, 2) - HOOK.input, 0))
+            file.seek(max(file.seek(0, 2) - INPUT, 0))
             data = file.read().decode("utf-8", "replace")
         for value in _values(data):
             for message in _messages(value):

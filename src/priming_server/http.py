@@ -21,9 +21,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from priming.config.caller import Caller, calling
-from priming.config.environment import VERSION
 from priming.config.params.limits import SOCKET
 from priming.config.params.services import SERVER, ServerParams
+from priming.config.variables import VERSION
 from priming.core.arguments.checks import check_name
 from priming.errors import NotFound, PrimingError
 from priming.operations import local_socket, schema

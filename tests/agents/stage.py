@@ -21,8 +21,8 @@ from .stub import Script, Step, StubServer, texts
 
 PATIENT = """#!{python}
 from dataclasses import replace
-from priming_agents import limits
-limits.HOOK = replace(limits.HOOK, patience=100.0, lock=100.0, answer=100.0)
+from priming_agents import calls, limits
+calls.ANSWER, limits.HOOK = 100.0, replace(limits.HOOK, patience=100.0, lock=100.0)
 from priming.cli.start import main
 main()
 """

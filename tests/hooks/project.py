@@ -20,8 +20,9 @@ from priming_agents.command import respond
 
 PATIENT = """
 from dataclasses import replace
-from priming_agents import client, command, session
-client.HOOK = command.HOOK = session.HOOK = replace(command.HOOK, patience=600.0, lock=600.0, answer=600.0)
+from priming_agents import calls, command, session
+calls.ANSWER, command.HOOK = 600.0, replace(command.HOOK, patience=600.0, lock=600.0)
+session.HOOK = command.HOOK
 from priming.cli.start import main
 main()
 """

@@ -210,6 +210,26 @@ def test_a_hook_that_a_server_answers_loads_nothing_heavy(served):
 
 
 @pytest.mark.slow
+def test_a_hook_in_the_folder_of_a_store_asks_its_server_before_it_loads_what_reads_json(served):
+    patient = "from priming_agents import calls; calls.ANSWER = 600.0"
+    code = f"{MODULES}\n{patient}\nfrom priming.cli.start import main; main()"
+    bare = subprocess.run([sys.executable, "-c", f"{MODULES}; os._exit(0)"], capture_output=True, check=True)
+    (served.folder / "a" / "b").mkdir(parents=True)
+    for folder in (served.folder, served.folder / "a" / "b"):
+        data = served.payload(tool_name="Read", tool_input={"file_path": "a.txt"})
+        command = [sys.executable, "-c", code, "hook", "post-tool"]
+        done = subprocess.run(
+            command, env=served.environment, input=data, capture_output=True, cwd=folder, check=True
+        )
+        assert done.stdout == b""
+        modules = done.stderr.decode()
+        assert "'_socket'" in modules
+        heavy = ("json", "re'", "pathlib", "dataclasses", "typing", "socket'", "priming.errors")
+        loaded = [name for name in heavy if f"'{name}" in modules and f"'{name}".encode() not in bare.stderr]
+        assert loaded == []
+
+
+@pytest.mark.slow
 def test_a_hook_that_does_the_work_itself_loads_what_it_needs_for_that(tmp_path):
     project = filled(Project(tmp_path / "shop"))
     code = f"{MODULES}\n{COMMAND[-1]}"

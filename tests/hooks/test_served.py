@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import pytest
 
-from priming.config import environment
+from priming.config import variables
 from priming.config.params.limits import SOCKET
 from priming.config.settings import load
 from priming.maintenance.adoption import content_of
@@ -26,10 +26,9 @@ from priming.operations.local_http import local_listener
 from priming.operations.local_server import LocalServer
 from priming.operations.local_socket import end_server, listens, socket_path
 from priming.operations.service import LocalService
-from priming_agents import client, command
-from priming_agents.limits import HOOK
+from priming_agents import calls, client, command
+from priming_agents.calls import new_call
 from priming_agents.session import folder_of
-from priming_agents.stores import new_call
 
 from .project import COMMAND, Project, context, filled
 from .test_command import DEADLINE, HURRIED, locked, until
@@ -69,7 +68,7 @@ class Running:
     def ask(self, event, call=None, folder=None, **more):
         """The answer to a hook; ``identity`` replaces what the client says of itself."""
         request = {
-            **environment.identity(),
+            **variables.identity(),
             "event": event,
             "agent": None,
             "store": {},
@@ -78,7 +77,7 @@ class Running:
             **more.pop("identity", {}),
         }
         payload = replace(self.project, folder=folder or self.project.folder).payload(**more)
-        return client.ask(self.project.database, request, payload)
+        return client.ask(str(self.socket), request, payload)
 
     def text(self, event, **more):
         answer = self.ask(event, **more)
@@ -89,7 +88,7 @@ class Running:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """However busy the machine is, a server that is there is waited for, and looks around often."""
-    monkeypatch.setattr(client, "HOOK", replace(HOOK, answer=DEADLINE))
+    monkeypatch.setattr(calls, "ANSWER", DEADLINE)
     monkeypatch.setattr(local_server, "SOCKET", replace(SOCKET, look=0.01))
 
 
@@ -307,7 +306,7 @@ def test_a_server_that_does_not_answer_loses_nothing(session, how):
     pid = session.begin()["pid"]
     os.kill(pid, how)
     try:
-        quick = replace_patience(answer=0.2)
+        quick = hurried(0.2)
         data = session.project.payload(prompt="No, use ruff instead of flake8.")
         done = session.project.process("prompt", data, command=quick, PRIMING_HOOKS_SERVER="on")
         assert b"Use ruff instead of flake8" in done.stdout
@@ -318,12 +317,11 @@ def test_a_server_that_does_not_answer_loses_nothing(session, how):
     assert session.state()["pid"] == pid if how == signal.SIGSTOP else session.state()["pid"] != pid
 
 
-def replace_patience(**params):
-    """The command line of a hook with other limits."""
+def hurried(seconds):
+    """The command line of a hook that waits for an answer no longer than that."""
     from .project import PATIENT
 
-    changed = ", ".join(f"{name}={value}" for name, value in params.items())
-    late = f"client.HOOK = replace(client.HOOK, {changed})\nfrom priming.cli.start import main\n"
+    late = f"calls.ANSWER = {seconds}\nfrom priming.cli.start import main\n"
     return [sys.executable, "-c", PATIENT.replace("from priming.cli.start import main\n", late)]
 
 
@@ -339,7 +337,7 @@ def test_a_signal_ends_it_and_leaves_no_socket(session, number):
 @pytest.mark.slow
 def test_a_signal_ends_it_whatever_the_call_that_it_answers_waits_for(session):
     project = session.project
-    hurried = [sys.executable, "-c", HURRIED[-1].replace("answer=600.0", "answer=0.2")]
+    hurried = [sys.executable, "-c", HURRIED[-1].replace("HOOK = 600.0,", "HOOK = 0.2,")]
     with locked(project):
         variables = {**session.environment, "PRIMING_SERVER_GRACE_SECONDS": "1"}
         server = subprocess.Popen([*SERVE, "--idle", "30m", "--url", project.url], env=variables)

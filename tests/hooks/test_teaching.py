@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from priming import Cue
-from priming_agents import session, stores, teaching
+from priming_agents import session, teaching
 from priming_agents.agents import Event
+from priming_agents.calls import new_call
 from priming_agents.command import Work, respond
 from priming_agents.session import NOTICE, folder_of, locked_session
 
@@ -30,7 +31,7 @@ def age(project):
 
 
 def queue(project, prompt=PROMPT, session="s1"):
-    call = stores.new_call()
+    call = new_call()
     assert teaching.put(project.database, call, "prompt", Event(session, prompt=prompt))
     age(project)
     return call
@@ -48,7 +49,7 @@ def test_a_correction_waits_in_a_file_of_the_users_own_until_the_store_has_it(pr
 
 @pytest.mark.parametrize("prompt", ["why did the deploy fail?", "that's not what I asked for", ""])
 def test_other_prompts_leave_nothing_on_disk(project, prompt):
-    assert not teaching.put(project.database, stores.new_call(), "prompt", Event("s1", prompt=prompt))
+    assert not teaching.put(project.database, new_call(), "prompt", Event("s1", prompt=prompt))
     assert waiting(project) == []
 
 
@@ -91,7 +92,7 @@ def test_a_file_that_is_no_correction_disturbs_nobody(project):
 
 
 def test_the_correction_of_a_hook_at_work_is_left_to_it(project):
-    assert teaching.put(project.database, stores.new_call(), "prompt", Event("s1", prompt=PROMPT))
+    assert teaching.put(project.database, new_call(), "prompt", Event("s1", prompt=PROMPT))
     project.text("session-start")
     assert len(waiting(project)) == 1
 

@@ -4,8 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from priming_agents import stores, teaching
+from priming_agents import teaching
 from priming_agents.agents import Event
+from priming_agents.calls import new_call
 from priming_agents.session import folder_of, locked_session, mark_of
 
 from .project import Project
@@ -128,9 +129,7 @@ def test_an_event_whose_first_call_failed_is_carried_out_by_the_second(project, 
 def test_a_correction_that_two_calls_left_behind_is_learned_once(project):
     mark = mark_of("prompt", {"session_id": "s1", "prompt": CORRECTION, "prompt_id": "1"})
     for _ in range(2):
-        assert teaching.put(
-            project.database, stores.new_call(), "prompt", Event("s1", prompt=CORRECTION), mark
-        )
+        assert teaching.put(project.database, new_call(), "prompt", Event("s1", prompt=CORRECTION), mark)
     age(project)
     assert project.text("prompt", prompt="go on").count("Use uv instead of pip") == 1
     assert [*folder_of(project.database).glob("*.queued")] == []
@@ -140,7 +139,7 @@ def test_a_correction_left_behind_by_the_second_call_is_not_learned_again(projec
     payload = {"session_id": "s1", "cwd": str(project.folder), "prompt": CORRECTION, "prompt_id": "1"}
     assert project.text("prompt", prompt=CORRECTION, prompt_id="1")
     late = Event("s1", prompt=CORRECTION)
-    assert teaching.put(project.database, stores.new_call(), "prompt", late, mark_of("prompt", payload))
+    assert teaching.put(project.database, new_call(), "prompt", late, mark_of("prompt", payload))
     age(project)
     assert project.hook("prompt", prompt="thanks", prompt_id="2") is None
     assert [*folder_of(project.database).glob("*.queued")] == []

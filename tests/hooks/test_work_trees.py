@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from tests.cli.conftest import invoke
 
+from priming_agents.calls import new_call
 from priming_agents.command import Work, respond
-from priming_agents.stores import new_call
 
 RULE = "Always use tabs in Makefiles from now on."
 

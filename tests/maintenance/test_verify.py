@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from priming import Cue, HashedEmbedder
-from priming.config.environment import VERSION
+from priming.config.variables import VERSION
 from priming.core.arguments.arrays import unpacked
 from priming.index.snapshot import SnapshotFile, save
 from priming.storage.questions import StoredNamespace

@@ -38,8 +38,9 @@ from priming.cli.options import (
 )
 from priming.cli.output import clean
 from priming.config.caller import Caller, calling
-from priming.config.environment import VERSION, default_actor
+from priming.config.environment import default_actor
 from priming.config.values import dataclass
+from priming.config.variables import VERSION
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
 from priming.results import Listing
 from priming.serialization import encode

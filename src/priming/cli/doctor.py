@@ -17,8 +17,8 @@ from pathlib import Path
 from priming import extensions
 from priming.cli.options import StoreOptions
 from priming.config import environment
-from priming.config.environment import VERSION
 from priming.config.values import dataclass
+from priming.config.variables import VERSION, own_variables
 from priming.errors import Corrupt, PrimingError
 from priming.storage.protocol import TokenRow
 from priming.storage.rows import LoopSessionRow
@@ -233,7 +233,7 @@ def _settings(store: StoreOptions) -> Iterator[Check]:
     except PrimingError as error:
         problems.append(str(error))
         yield Check("settings", FAIL, str(error), "unset PRIMING_SERVER")
-    variables = environment.variables()
+    variables = own_variables()
     own = environment.project_folder() / environment.FILE
     if store.url is None and variables.get("PRIMING_URL") and own.is_file():
         where = environment.locate(None).path

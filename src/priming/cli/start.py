@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import typer
 
     app: typer.Typer
@@ -37,9 +36,9 @@ QUICK: Mapping[str, str] = {
     "used": "feedback",
 }
 """Frequent commands, with their modules; for all others every module is loaded."""
-HOOKS = "priming_agents", "client"
+_HOOKS = "priming_agents", "client"
 """What answers hooks, where it is installed."""
-
+_built: dict[str, typer.Typer] = {}
 _VALUED = ("--url", "--namespace", "--profile", "--embedder", "--set")
 """The options before a command whose value is the next argument."""
 
@@ -59,9 +58,14 @@ def command_of(arguments: Sequence[str]) -> str:
     return ""
 
 
-@cache
 def build(only: str = "") -> typer.Typer:
     """Return the command line; of ``only`` one command, if there is that."""
+    if only not in _built:
+        _built[only] = _build(only)
+    return _built[only]
+
+
+def _build(only: str) -> typer.Typer:
     from priming import extensions
     from priming.cli.command import create
 
@@ -78,14 +82,20 @@ def __getattr__(name: str) -> typer.Typer:
 
 def main() -> None:
     """Run the command line."""
-    # Hooks by their module's name: to look up the entry points would take longer than a hook may.
-    if (
-        sys.argv[1:2] == ["hook"]
-        and find_spec(HOOKS[0])
-        and import_module(".".join(HOOKS)).run_plain(sys.argv[1:])
-    ):
+    if sys.argv[1:2] == ["hook"] and _run_hook(sys.argv[1:]):
         os._exit(0)  # all is written: to take the interpreter apart would be a tenth of the time
     build(command_of(sys.argv[1:]))(prog_name="priming")
+
+
+def _run_hook(arguments: Sequence[str]) -> bool:
+    """Run a hook by its module's name: to look up the entry points would take longer than a hook may."""
+    try:
+        client = import_module(".".join(_HOOKS))
+    except ModuleNotFoundError as error:
+        if error.name != _HOOKS[0]:
+            raise
+        return False
+    return bool(client.run_plain(arguments))
 
 
 if __name__ == "__main__":

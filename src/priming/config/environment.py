@@ -1,7 +1,7 @@
 """The environment variables, and the location of the store.
 
-``settings`` puts the environment between the options of a command and the files. It is read here and nowhere
-else:
+``settings`` puts the environment between the options of a command and the files. It is read here and in
+``variables`` and nowhere else:
 
 - ``PRIMING_URL``: the store, such as ``sqlite:////home/me/memory.db``
 - ``ARC_DB_PATH``: the file of the store, where ``PRIMING_URL`` is not set: for what was written for Arc
@@ -39,7 +39,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
 
 from priming.config import private_files
 from priming.config.repositories import repository_root
@@ -53,16 +52,14 @@ from priming.config.store_urls import (
     without_password,
 )
 from priming.config.values import dataclass
+from priming.config.variables import UNATTENDED, server_variable
 from priming.errors import ParamError
 
 _MONTH_FIRST = ("US", "PH", "PR", "GU", "FM", "MH", "PW")
 """The territories that write the month before the day."""
 FILE, SETTINGS = "memory.db", "config.toml"
-VERSION = "0.1.0"
-"""The version of the package, as in ``pyproject.toml``."""
 DEFAULT_PATH = Path(FOLDER) / FILE
 ACTOR, USER = "PRIMING_ACTOR", "user"
-UNATTENDED = "PRIMING_UNATTENDED"
 QUEUED = ".queued"
 """The ending of a correction that waits, in the folder of hooks."""
 OTHERS = (
@@ -73,7 +70,6 @@ OTHERS = (
 
 _LONGEST_ACTOR = 120
 _FOLDER: ContextVar[Path | None] = ContextVar("priming_folder", default=None)
-_PLACES = ("ARC_DB_PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,27 +144,6 @@ def _placed(path: Path) -> Path:
     return path if folder is None else folder / path
 
 
-def identity() -> dict[str, Any]:
-    """Return what a hook and the server that answers it have in common: program, version, and variables.
-
-    Variables of servers alone count for neither.
-    """
-    own = {name: value for name, value in all_variables().items() if not name.startswith("PRIMING_SERVER")}
-    return {"version": VERSION, "package": str(Path(__file__).parent.parent), "variables": own}
-
-
-def variables() -> dict[str, str]:
-    """All variables that begin with PRIMING_ and say something about a store."""
-    mine = {name: value for name, value in os.environ.items() if name.startswith("PRIMING_")}
-    return {name: value for name, value in mine.items() if name != UNATTENDED}
-
-
-def all_variables() -> dict[str, str]:
-    """The variables that determine the location and the settings of a store."""
-    others = {name: value for name, value in os.environ.items() if name in _PLACES}
-    return {**others, **variables()}
-
-
 def settings_mention(key: str) -> bool:
     """Whether a settings file that applies here contains a word; an unreadable file counts as containing it."""
     for folder in (project_folder(), global_folder()):
@@ -205,7 +180,7 @@ def notify_socket() -> str | None:
 
 def server_wanted() -> bool:
     """Whether a running server of the store is used: unless ``PRIMING_SERVER`` says ``off``."""
-    value = (os.environ.get("PRIMING_SERVER") or "on").casefold()
+    value = server_variable()
     if value not in ("on", "off"):
         raise ParamError("PRIMING_SERVER", value, "must be on or off")
     return value == "on"
@@ -228,25 +203,6 @@ def models_folder() -> Path:
 def is_debugging() -> bool:
     """Whether a failing hook prints a traceback: if ``PRIMING_DEBUG`` is set."""
     return bool(os.environ.get("PRIMING_DEBUG"))
-
-
-def is_attended() -> bool:
-    """Whether a person reads what an agent answers, as far as its environment says.
-
-    Not in a command of the loop, not in a job of continuous integration, and not in Claude Code run by a program
-    (``claude -p``), whose variable then begins with ``sdk``.
-    """
-    by_program = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
-    return not (by_program or os.environ.get(UNATTENDED) or os.environ.get("CI"))
-
-
-def hook_installation() -> str:
-    """Which installation of the hooks runs, as far as Claude Code says: a plugin's folder, a hook's own file.
-
-    Where the hooks of the plugin and those of the settings are both there, each event runs both.
-    """
-    own_file = Path(os.environ.get("CLAUDE_ENV_FILE", "")).name
-    return " ".join(filter(None, (os.environ.get("CLAUDE_PLUGIN_ROOT"), own_file)))
 
 
 def is_in_claude_code() -> bool:

@@ -31,6 +31,7 @@ from priming.config.settings_files import (
 )
 from priming.config.store_urls import parse_url, url_of
 from priming.config.values import dataclass
+from priming.config.variables import own_variables
 from priming.errors import ParamError, violation
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def read(
     constants: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[Settings, list[str]]:
     """The settings, and all violations, whose values are left out."""
-    variables, violations = environment.variables(), list[str]()
+    variables, violations = own_variables(), list[str]()
     existing = list(_files(project))
     files = [file for file in existing if file.read(violations)]
     of_project = next((file for file in existing if file.data and file.layer == PROJECT), None)

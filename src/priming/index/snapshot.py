@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config import private_files
-from priming.config.environment import VERSION
+from priming.config.variables import VERSION
 from priming.embedding.protocol import Embedder
 from priming.index.columns import Column, Ragged, VectorColumn
 from priming.index.cue_feedback import CueFeedback, Practice

@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 
 from priming.config.caller import present_caller
-from priming.config.environment import VERSION
 from priming.config.ids import uuid7
+from priming.config.variables import VERSION
 from priming.config.words import RANKED, REPLACED
 from priming.core.arguments.checks import check_path
 from priming.core.graph import cycles

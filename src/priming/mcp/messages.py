@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from priming.config.environment import VERSION
+from priming.config.variables import VERSION
 from priming.errors import ParamError
 
 INVALID_JSON, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = (

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from priming.config import environment
 from priming.config.params.services import SERVER
+from priming.config.variables import VERSION
 from priming.errors import ParamError, StoreError
 from priming.mcp.messages import (
     INTERNAL_ERROR,
@@ -290,7 +291,7 @@ def silent_answer(line: bytes) -> bytes:
         return b""
     params = message.get("params")
     if method == "initialize" and isinstance(params, dict):
-        about = {"name": _NAME, "version": environment.VERSION}
+        about = {"name": _NAME, "version": VERSION}
         version = params.get("protocolVersion")
         return as_bytes(
             result_message(number, {"protocolVersion": version, "capabilities": {}, "serverInfo": about})

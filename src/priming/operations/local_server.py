@@ -19,9 +19,10 @@ from typing import Any, BinaryIO
 
 from priming import extensions
 from priming.config.caller import Caller, calling
-from priming.config.environment import USER, VERSION
+from priming.config.environment import USER
 from priming.config.params.limits import SOCKET, VECTORS, SocketParams
 from priming.config.params.services import SERVER
+from priming.config.variables import VERSION
 from priming.errors import NotFound, PrimingError
 from priming.operations import local_socket
 from priming.operations.connection import JSON_LINES

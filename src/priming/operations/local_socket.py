@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from priming.config import environment, private_files
-from priming.config.environment import VERSION
 from priming.config.store_urls import Location
+from priming.config.variables import VERSION
 from priming.errors import ParamError, StoreError
 
 if TYPE_CHECKING:

@@ -22,9 +22,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from priming.config.caller import Caller
-from priming.config.environment import USER, VERSION
+from priming.config.environment import USER
 from priming.config.params.services import ServerParams
 from priming.config.values import dataclass
+from priming.config.variables import VERSION
 from priming.errors import PrimingError
 from priming.types import EVERYWHERE, Token
 from priming_server import telemetry

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any
 
 from priming.config.caller import Caller, calling
-from priming.config.environment import USER, VERSION
+from priming.config.environment import USER
+from priming.config.variables import VERSION
 from priming.core.arguments.checks import parse_json, too_deep, too_many
 from priming.errors import ParamError, PrimingError
 from priming.operations.local_server import LOG, Cancelled, LocalServer

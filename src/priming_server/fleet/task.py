@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from priming.config.caller import Caller, calling
-from priming.config.environment import VERSION
 from priming.config.values import dataclass
+from priming.config.variables import VERSION
 from priming.errors import ParamError, PrimingError
 from priming.verbs.rows import BY_NAME
 

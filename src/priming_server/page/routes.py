@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from priming.config import profiles
 from priming.config.caller import calling
-from priming.config.environment import VERSION
+from priming.config.variables import VERSION
 from priming.core.arguments.checks import check_count
 from priming.errors import NotFound, ParamError, StoreError
 from priming.operations import schema
