@@ -183,7 +183,7 @@ def test_an_empty_memory_is_an_empty_drawing(memory):
         ({"format": "svg"}, "format = 'svg': must be one of dot, json"),
         ({"depth": -1}, "depth = -1: must be a whole number in"),
         ({"limit": 0}, "limit = 0: must be a whole number in"),
-        ({"kinds": "fact"}, "kinds = 'fact': must be a list of kinds"),
+        ({"kinds": 5}, "kinds = 5: must be some of episode"),
         ({"kinds": ["rumour"]}, "kinds = 'rumour': must be one of episode"),
         ({"known_at": datetime(2024, 5, 17)}, "known_at = .*: must carry a time zone"),
     ],

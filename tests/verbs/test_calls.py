@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from tests.cli.conftest import invoke
 
 import priming
-from priming import HashedEmbedder, Hit, Memory, NotFound, ParamError, Recall
+from priming import HashedEmbedder, Hit, Memory, NotFound, ParamError, PrimingError, Recall
 from priming.operations.service import LocalService
 from priming.verbs.rows import OPS, named
 
@@ -196,3 +197,29 @@ def test_what_is_true_or_false_is_nothing_else(memory: Memory, verb: str, flag: 
 def test_a_flag_is_taken_by_position_too(memory: Memory) -> None:
     with pytest.raises(ParamError, match="gists = 'no': must be true or false"):
         memory.list(gists="no")  # type: ignore[arg-type]
+
+
+SERVED_VERBS = [op for op in OPS if op.verb and op.group and not op.local and not op.asks]
+
+
+@pytest.mark.parametrize("verb", [op.name for op in SERVED_VERBS])
+def test_whatever_a_verb_is_passed_it_raises_errors_of_the_tree_only(memory: Memory, verb: str) -> None:
+    arguments = named(verb).declared.arguments
+    required = {name: "tap" for name, each in arguments.items() if each.is_required}
+    for name in set(arguments) - {"progress", "agent", "beside"}:
+        for value in (5, {"a": 1}, ["a"], [5], "\udc80", "a\0"):
+            with suppress(PrimingError):
+                getattr(memory, verb)(**{**required, name: value})
+
+
+@pytest.mark.parametrize("verb", [op.name for op in SERVED_VERBS if not op.wire])
+def test_what_must_be_given_is_said_alike_in_python_and_of_a_request(memory: Memory, verb: str) -> None:
+    service = LocalService("sqlite://", embedder=HashedEmbedder())
+    required = [name for name, each in named(verb).declared.arguments.items() if each.is_required]
+    if required:
+        with pytest.raises(ParamError) as in_python:
+            getattr(memory, verb)()
+        with pytest.raises(ParamError) as of_a_request:
+            service.call("default", verb, {})
+        assert str(in_python.value) == of_a_request.value.violations[0]
+        assert "source" not in required or "where the link starts" in str(of_a_request.value)

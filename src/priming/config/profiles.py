@@ -240,7 +240,7 @@ ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC
 
 def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
     """The profile of that name; ``ParamError`` lists the names."""
-    if name not in among:
+    if not isinstance(name, str) or name not in among:
         raise ParamError("profile", name, f"must be one of {', '.join(among)}")
     return among[name]
 

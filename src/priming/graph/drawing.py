@@ -9,9 +9,15 @@ from datetime import datetime
 
 from priming.config.values import dataclass
 from priming.config.words import FORMATS, KINDS
-from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count, check_time
+from priming.core.arguments.checks import (
+    PAGE_LIMIT,
+    absent_if_empty,
+    check_choice,
+    check_choices,
+    check_count,
+    check_time,
+)
 from priming.core.bitemporal import visible
-from priming.errors import ParamError
 from priming.history.weights_over_time import links_at
 from priming.namespace import Namespace
 from priming.results import no_memories
@@ -71,11 +77,7 @@ def graph(
 
 def _check_kinds(kinds: Sequence[str] | None) -> Collection[str]:
     kinds = absent_if_empty(kinds)
-    if kinds is None:
-        return KINDS
-    if isinstance(kinds, str):
-        raise ParamError("kinds", kinds, "must be a list of kinds")
-    return {check_choice("kinds", kind, KINDS) for kind in kinds}
+    return KINDS if kinds is None else check_choices("kinds", kinds, KINDS)
 
 
 def _links(memory: Namespace, at: datetime | None) -> Sequence[LinkRow]:

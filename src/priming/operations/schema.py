@@ -38,13 +38,12 @@ from priming.operations.json_shapes import (
     title_of,
 )
 from priming.types import Cue
-from priming.verbs.op import CHOICES, MEANINGS, OWN_CHOICES, Op
+from priming.verbs.op import CHOICES, OWN_CHOICES, Op
 from priming.verbs.rows import named
 
 NOT_SENT = ("self", "memory", "progress", "agent", "beside")
 """What functions take that no request carries."""
 
-_OF_LINKS = {"source": "key of the memory where the link starts"}
 _MEMBERS = 100
 """Most members of a request, and of an object in a list."""
 
@@ -192,8 +191,7 @@ def _signature(op: Op) -> dict[str, Any]:
 def _fields(op: Op) -> dict[str, _Field]:
     """The arguments that a request may carry, by name."""
     parameters = inspect.signature(op.function).parameters
-    meanings = {**MEANINGS, **(_OF_LINKS if "target" in parameters else {}), **op.declared.meanings}
-    fields = {}
+    meanings, fields = op.meanings, {}
     for name, hint in _signature(op).items():
         required = name in parameters and parameters[name].default is Parameter.empty
         shape = _shape(op.name, name, hint)
@@ -309,6 +307,5 @@ def _rule(op: Op, problem: Problem) -> str:
     if rule == UNKNOWN:
         rule = op.unknown(name)
     elif rule == MISSING:
-        meaning = {**MEANINGS, **op.declared.meanings}.get(name)
-        rule = f"must be given: {meaning}" if meaning else "must be given"
+        rule = op.missing(name)
     return violation(name, problem.value, rule)

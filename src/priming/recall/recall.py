@@ -117,8 +117,6 @@ def recall(
         ParamError: a blank cue, or an argument outside its range.
 
     """
-    if cue is not None and not isinstance(cue, Cue):
-        raise ParamError("cue", cue, "must be a Cue")
     cue = cue or Cue()
     chosen = profiles.get(profile, memory.profiles) if profile else memory.profile
     query = RecallQuery(

@@ -7,7 +7,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from priming.config.words import KINDS, SLEEP_SOURCE, STATUSES, TEXT_KINDS
-from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count, check_text
+from priming.core.arguments.checks import (
+    PAGE_LIMIT,
+    absent_if_empty,
+    check_choice,
+    check_choices,
+    check_count,
+    check_text,
+)
 from priming.errors import ParamError
 from priming.history import as_of
 from priming.history.as_of import moment
@@ -62,7 +69,7 @@ def list_memories(
     """
     with memory.lock:
         namespace = as_of.namespace_at(memory, moment(valid_at, known_at))
-        kinds = [kinds] if isinstance(kinds, str) else absent_if_empty(kinds)
+        kinds = absent_if_empty(kinds)
         if gists and kinds is not None:
             raise ParamError("gists", gists, "cannot be combined with kinds: leave one out")
         listed = ["entity"] if gists else TEXT_KINDS if kinds is None else kinds
@@ -73,7 +80,7 @@ def list_memories(
             after = namespace.find(after).id
         page = namespace.page_of(
             namespace.valid_time(namespace.now()),
-            kinds=[check_choice("kinds", kind, KINDS) for kind in listed],
+            kinds=check_choices("kinds", listed, KINDS),
             words=None if matching is None else check_text("matching", matching),
             after=after,
             limit=None if gists else limit,

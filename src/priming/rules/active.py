@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from types import MappingProxyType, NoneType
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -66,8 +66,6 @@ def active(
         ParamError: no cue, or an argument outside its range.
 
     """
-    if not isinstance(cue, (Cue, NoneType)):
-        raise ParamError("cue", cue, "must be a Cue")
     cue = cue or Cue()
     context, budget = context_of(cue), check_count("tokens", tokens, 0, _MOST_TOKENS)
     session = check_name("session", session)

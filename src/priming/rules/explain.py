@@ -11,7 +11,6 @@ from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.config.words import REPLACED, instructs
 from priming.core.when import findings, is_more_specific
-from priming.errors import ParamError
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.terms import NAMES, weighted_profile
@@ -39,8 +38,6 @@ def why(memory: Namespace, key: str, *, recall_id: str | None = None, cue: Cue |
         ParamError: ``cue`` is no Cue.
 
     """
-    if cue is not None and not isinstance(cue, Cue):
-        raise ParamError("cue", cue, "must be a Cue")
     with memory.lock, memory.store.transaction(write=False):
         now = memory.now()
         record = memory.find(key, now)

@@ -46,8 +46,6 @@ def check_lesson(
 ) -> Lesson:
     """The arguments of ``learn``, checked."""
     right, wrong = _check_texts(right, wrong)
-    if cue is not None and not isinstance(cue, Cue):
-        raise ParamError("cue", cue, "must be a Cue")
     return Lesson(
         right=right,
         wrong=wrong,

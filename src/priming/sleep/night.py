@@ -19,7 +19,7 @@ from typing import Any
 from priming.config.ids import derived, uuid7
 from priming.config.params.limits import SLEEP, VECTORS
 from priming.config.words import NIGHT, STAGES
-from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choice, check_count
+from priming.core.arguments.checks import PAGE_LIMIT, absent_if_empty, check_choices, check_count
 from priming.errors import Conflict, MissingExtra, NotFound, ParamError
 from priming.history.inverse import in_room_order
 from priming.history.undo import restored_vectors
@@ -104,9 +104,7 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
     """The checked stages, in the order of a night."""
     if absent_if_empty(stages) is None:
         return STAGES
-    if isinstance(stages, (str, bytes)) or not isinstance(stages, Collection):
-        raise ParamError("stages", stages, f"must be a list of stages: {', '.join(STAGES)}")
-    requested = {check_choice("stages", stage, STAGES) for stage in stages}
+    requested = check_choices("stages", stages, STAGES)
     return tuple(stage for stage in STAGES if stage in requested)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from types import NoneType
 from typing import Any
 
-from priming.errors import ParamError
-from priming.verbs.op import MEANINGS, Op
+from priming.errors import ParamError, violation
+from priming.types import Cue
+from priming.verbs.op import Op
 
 _RESULTS = ("priming.types", "priming.results", "priming.rules.results", "priming.learning.run_actions")
 """Where the types are of what verbs answer."""
@@ -29,7 +31,7 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a verb's function as a method of ``Memory``.
 
     It takes hits, memories and operations where keys and ids are. An argument that there is not, and one that is
-    missing, raise ``ParamError``, and so does what is to be true or false and is neither.
+    missing, raise ``ParamError``, and so does a value that breaks the rule of its type.
     """
     _, *parameters = inspect.signature(function).parameters.values()
     names = [
@@ -41,7 +43,7 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
         each.name for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD
     ]
     own = {each.name for each in parameters}
-    flags = {each.name for each in parameters if each.annotation == "bool"}
+    hints = {each.name: each.annotation for each in parameters}
     is_open = any(each.kind is each.VAR_KEYWORD for each in parameters)
 
     @wraps(function)
@@ -51,28 +53,30 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
             place = f"takes {', '.join(names) or 'nothing'} by position: name the other arguments"
             raise ParamError(f"argument {len(names) + 1}", extra, f"{op.name} {place}")
         if not is_open and not own.issuperset(arguments):
-            raise ParamError.of(
-                [
-                    f"{name} = {value!r:.80}: {op.unknown(name)}"
-                    for name, value in arguments.items()
-                    if name not in own
-                ]
-            )
+            extra = [name for name in arguments if name not in own]
+            raise ParamError.of([violation(name, arguments[name], op.unknown(name)) for name in extra])
         for name in required[len(values) :]:
             if name not in arguments:
-                raise ParamError(
-                    name, None, f"must be given: {MEANINGS.get(name) or f'see the help of {op.name}'}"
-                )
-        for name, value in (*zip(names, values, strict=False), *arguments.items()):
-            if name in flags and not isinstance(value, bool):
-                raise ParamError(name, value, "must be true or false")
+                raise ParamError(name, None, op.missing(name))
         return function(
             memory,
-            *(_named(op, name, value) for name, value in zip(names, values, strict=False)),
-            **{name: _named(op, name, value) for name, value in arguments.items()},
+            *(_checked(op, name, value, hints[name]) for name, value in zip(names, values, strict=False)),
+            **{name: _checked(op, name, value, hints.get(name, "")) for name, value in arguments.items()},
         )
 
     return call
+
+
+def _checked(op: Op, argument: str, value: Any, hint: str) -> Any:
+    """A value of the kind that its type says; what else is wrong with it its function says better."""
+    value = _named(op, argument, value)
+    if hint == "bool" and not isinstance(value, bool):
+        raise ParamError(argument, value, "must be true or false")
+    if hint == "Cue | None" and not isinstance(value, (Cue, NoneType)):
+        raise ParamError(argument, value, "must be a Cue")
+    if hint.startswith("Iterable[") and (isinstance(value, Mapping) or not isinstance(value, Iterable)):
+        raise ParamError(argument, value, "must be a sequence of mappings")
+    return value
 
 
 def _named(op: Op, argument: str, value: Any) -> Any:

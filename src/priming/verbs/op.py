@@ -207,7 +207,7 @@ MEANINGS: Mapping[str, str] = {
     "tokens": "the budget of what is shown, in tokens",
 }
 """What arguments mean where the function's docstring does not say it."""
-
+_OF_LINKS = {"source": "key of the memory where the link starts"}
 OTHER_WORDS: Mapping[str, str] = {
     "key": "id name memory memory_id memory_key",
     "recall_id": "id",
@@ -246,8 +246,6 @@ SCOPES = ("user_id", "user", "agent_id", "app_id", "tenant")
 """Arguments of other memories that a namespace takes the place of."""
 LETTERS = 64
 """Letters of a name that are compared with others: what is longer is no slip."""
-
-
 PROPERTIES = ("writes", "destructive", "admin", "idempotent", "asks")
 """What ``Op.about`` may say of an operation, beside its group."""
 
@@ -325,11 +323,19 @@ class Op:
         names = [each for each in self.declared.arguments if each not in ("progress", "agent", "beside")]
         if name in SCOPES:
             return f"is not an argument: the memories of a user are a namespace, as in Memory.open(namespace={name})"
-        near = [own for own in (self.other_names.get(name),) if own] or get_close_matches(
-            name[:LETTERS], names, 1
-        )
+        own = self.other_names.get(name)
+        near = [own] if own else get_close_matches(name[:LETTERS], names, 1)
         meant = f": did you mean {near[0]}?" if near else ":"
         return f"is not an argument{meant} {self.name} takes {', '.join(names) or 'none'}"
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """What its arguments mean: in all verbs, at the ends of a link, or by its own docstring."""
+        return {**MEANINGS, **(_OF_LINKS if "target" in self.takes else {}), **self.declared.meanings}
+
+    def missing(self, name: str) -> str:
+        """Tell that an argument must be given, and what it means."""
+        return f"must be given: {self.meanings.get(name, f'see the help of {self.name}')}"
 
     @property
     def method(self) -> str:
