@@ -264,7 +264,7 @@ def test_a_forgotten_memory_is_out_of_recall_and_lists_but_can_be_read(memory):
 def test_what_is_forgotten_cannot_be_forgotten_again(memory):
     memory.remember("The office is in Oslo.", key="office")
     memory.forget("office")
-    with pytest.raises(Conflict, match="forgotten already"):
+    with pytest.raises(Conflict, match="forgotten already: restore makes it active again"):
         memory.forget("office")
     with pytest.raises(NotFound):
         memory.forget("home")

@@ -3,7 +3,7 @@
 import pytest
 from tests.storage.making import loop_session
 
-from priming import Cue, NotFound, ParamError
+from priming import Conflict, Cue, NotFound, ParamError
 
 
 def fill(memory):
@@ -151,4 +151,17 @@ def test_what_nobody_mentions_is_an_error_and_so_is_a_name_without_letters(open_
     for arguments in ({}, {"key": "we-sing", "subject": "x"}, {"subject": " . "}):
         with pytest.raises(ParamError):
             memory.purge(**arguments)
+    for key in ("\udc80", "a\0"):
+        with pytest.raises(ParamError, match=r"key = .*must (be valid Unicode|not contain the NUL)"):
+            memory.purge(key)
     assert texts(memory) == {"we-sing"}
+
+
+def test_a_purge_that_came_last_is_named_when_the_last_operation_is_to_be_undone(open_memory):
+    memory = open_memory()
+    memory.remember("We sing.", key="sing")
+    memory.remember("We dance.", key="dance")
+    purged = memory.purge("dance").operation
+    with pytest.raises(Conflict, match=f"operation {purged} is a purge: what it erased is gone"):
+        memory.undo("last")
+    assert texts(memory) == {"sing"}

@@ -59,7 +59,7 @@ def forget(memory: Namespace, key: str, *, reason: str | None = None) -> Operati
         target = memory.find(key, now)
         (row,) = memory.rows(MemoryRow, ids=[target.id])
         if row.status == "forgotten":
-            raise Conflict(f"{target.key!r} is forgotten already: undo that operation to restore it")
+            raise Conflict(f"{target.key!r} is forgotten already: restore makes it active again")
         rows = [row, *_sources_of(memory, row)]
         changes = [RowChange(each, replace(each, status="forgotten")) for each in rows]
         return memory.to_operation(memory.write("forget", now, changes, reason=why))

@@ -55,14 +55,14 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
 
     """
     with memory.changing() as now:
-        done = last_operation(memory) if operation_id == LAST else _undoable(memory, operation_id)
+        done = _undoable(memory, last_operation(memory).id if operation_id == LAST else operation_id)
         changes, together = ChangeSet(memory), [*_settled_by(memory, done), *_whole(memory, done)]
         ids = [logged.id for logged in together]
         for logged in together:
             add_inverse(memory, changes, logged, together=ids)
         rows = changes.changes()
         if not rows:
-            raise Conflict(f"operation {operation_id} changed nothing that still exists to be undone")
+            raise Conflict(f"operation {done.id} changed nothing that still exists: undo another of the log")
         vectors = restored_vectors(memory, rows)
         logged = memory.write("undo", now, rows, vectors=vectors, undoes=ids, message=_message(together))
         return memory.to_operation(logged)

@@ -11,7 +11,7 @@ from pathlib import Path
 from priming.config.caller import present_caller
 from priming.config.params.limits import STORE
 from priming.config.words import CONSOLIDATED, LEARNED_FROM, MERGED, REASONS, SOURCE_OF
-from priming.core.arguments.checks import check_text, check_unique
+from priming.core.arguments.checks import check_key, check_text, check_unique
 from priming.core.arguments.normal_forms import is_made_from, slug
 from priming.errors import NotFound, ParamError
 from priming.index.document import RULES
@@ -299,7 +299,7 @@ def _add_orphans(memory: Namespace, reasons: dict[str, str]) -> None:
 
 def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
     """The id and key of a memory, also of one that an undo removed and only the log has."""
-    if isinstance(key, str) and memory.operations(memory_id=key, limit=1):
+    if memory.operations(memory_id=check_key(key), limit=1):
         return key, memory.names(ids=[key]).get(key, key)
     stored = memory.find(key, now)
     return stored.id, stored.key

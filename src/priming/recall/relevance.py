@@ -78,7 +78,7 @@ def context_of(cue: Cue, text: str | None = None) -> Mapping[str, Any]:
     """
     context = cue.context()
     for name, value in context.items():
-        check_text(f"cue.{name}", words(value))
+        check_text(f"cue.{check_text('cue', name)}", words(value))
     text = cue.text if text is None else text
     if text is not None and check_text("cue.text", text).strip():
         context["text"] = text
