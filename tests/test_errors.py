@@ -1,6 +1,7 @@
 """One tree of errors with stable codes, and messages that can be acted on."""
 
 import tracemalloc
+from datetime import UTC, datetime
 
 import pytest
 
@@ -84,6 +85,10 @@ def test_a_huge_container_is_not_written_out_to_be_cut(value):
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:
         tracemalloc.stop()
+
+
+def test_a_time_is_shown_as_it_is_typed():
+    assert errors.shown(datetime(2026, 3, 1, tzinfo=UTC)) == "'2026-03-01T00:00:00+00:00'"
 
 
 @pytest.mark.parametrize(

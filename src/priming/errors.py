@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
 from typing import ClassVar
 
 _MORE = re.compile(r"… and (\d[\d,]{0,20}) more$")
@@ -141,6 +142,8 @@ class MissingExtra(PrimingError):
 def shown(value: object, limit: int = 120) -> str:
     """``value`` as shown in a message: its repr, shortened in the middle if it is long, without writing all of it.
 
+    A time is shown as it is typed.
+
     >>> shown([{}] * 1_000_000, 24)
     '[{}, {}, {}, {}, {}, {}…'
     """
@@ -151,7 +154,7 @@ def shown(value: object, limit: int = 120) -> str:
         if len(text) > 4 * limit:
             return f"{text[: limit - 1]}…"
     else:
-        text = repr(value)
+        text = repr(value.isoformat() if isinstance(value, datetime) else value)
     if len(text) <= limit:
         return text
     head = limit // 2

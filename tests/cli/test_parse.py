@@ -20,6 +20,10 @@ def test_a_time_may_be_told_by_how_long_ago_it_was(text, before):
     assert earliest <= moment("since", text) <= datetime.now(UTC) - before
 
 
+def test_the_letters_of_a_time_are_read_in_either_case():
+    assert moment("since", "2026-03-01t09:30z") == moment("since", "2026-03-01T09:30Z")
+
+
 def test_a_time_of_day_alone_is_todays():
     today = datetime.now().astimezone()
     assert moment("since", "09:30").astimezone().replace(day=1, month=1) == today.replace(

@@ -64,6 +64,11 @@ def test_a_url_that_names_nothing_is_refused_with_the_rule_and_without_its_passw
     assert "knees" not in str(refused.value)
 
 
+def test_a_schema_is_refused_by_a_rule_that_it_breaks():
+    with pytest.raises(ParamError, match="begins with no digit"):
+        parse_url("postgresql://ann@h/plants?schema=9x")
+
+
 @pytest.mark.parametrize(
     "name", ["a?b.db", "a#c.db", "a?synchronous=full", "~", "~/x.db", "~kim/x.db", "a%3Fb.db"]
 )

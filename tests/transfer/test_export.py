@@ -63,6 +63,15 @@ def learnt(memory):
     return [*(store.rows(memory.namespace, kind) for kind in (VerdictRow, PairRow, RunRow)), sure]
 
 
+def test_a_sign_for_a_stream_is_no_file(open_memory, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    memory = open_memory()
+    for write, others in ((memory.export, {}), (memory.backup, {}), (memory.pack_create, {"name": "a"})):
+        with pytest.raises(ParamError, match="path = '-': must name a file"):
+            write("-", **others)
+    assert not (tmp_path / "-").exists()
+
+
 def test_an_export_comes_back_as_it_was(open_memory, clock, tmp_path):
     ours, theirs = open_memory(), open_memory()
     live(ours, clock)

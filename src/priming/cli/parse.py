@@ -80,7 +80,7 @@ def moment(name: str, text: str) -> datetime:
             return datetime.now(UTC) - int(ago[1]) * _UNITS[ago[2]]
         if _TIME_OF_DAY.fullmatch(text.strip()):
             text = f"{datetime.now().astimezone():%Y-%m-%d}T{text.strip()}"
-        return datetime.fromisoformat(text.strip()).astimezone(UTC)
+        return datetime.fromisoformat(text.strip().upper()).astimezone(UTC)
     except (ValueError, OverflowError):
         day = _day_in_words(text.strip())
         if day is None:

@@ -155,7 +155,7 @@ def _database(url: str) -> Location:
     own = {name: unquote(value) for name, _, value in parameters if name in ("schema", "pool")}
     schema, pool = own.get("schema", "priming"), own.get("pool", "0")
     if not _SCHEMA.fullmatch(schema):
-        raise refuse("must have a ?schema= of letters, digits and _")
+        raise refuse("must have a ?schema= of letters, digits and _, which begins with no digit")
     if (
         not pool.isascii()
         or not pool.isdecimal()

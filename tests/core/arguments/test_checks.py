@@ -63,7 +63,7 @@ def message(check, *arguments, **options):
         (check_whole, ("steps", 1.5), "steps = 1.5: must be a whole number ≥ 0"),
         (check_count, ("limit", 0, 1, 1_000), "limit = 0: must be a whole number in [1, 1,000]"),
         (check_time, ("at", "today"), "at = 'today': must be a datetime"),
-        (check_path, ("",), "path = '': must name a file, without the NUL character"),
+        (check_path, ("",), "path = '': must name a file, without the NUL character; - is none"),
         (check_tags, ("a",), "tags = 'a': must be a list of texts"),
         (check_metadata, ([],), "metadata = []: must be a mapping"),
         (check_metadata, (DEEP,), "metadata = ['a']: must be nested at most 100 deep"),

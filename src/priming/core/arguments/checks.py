@@ -157,18 +157,18 @@ def check_time(name: str, value: Any) -> datetime:
     if not isinstance(value, datetime):
         raise ParamError(name, value, "must be a datetime")
     if value.tzinfo is None:
-        raise ParamError(name, value.isoformat(), "must carry a time zone, e.g. datetime.now(timezone.utc)")
+        raise ParamError(name, value, "must carry a time zone, e.g. datetime.now(timezone.utc)")
     try:
         return value.astimezone(UTC)
     except OverflowError:
-        raise ParamError(name, value.isoformat(), "must lie between the years 1 and 9999 in UTC") from None
+        raise ParamError(name, value, "must lie between the years 1 and 9999 in UTC") from None
 
 
 def check_path(value: str | Path) -> Path:
     """A path that a file can have."""
     text = str(value)
-    if not text or "\x00" in text:
-        raise ParamError("path", text, "must name a file, without the NUL character")
+    if text in ("", "-") or "\x00" in text:
+        raise ParamError("path", text, "must name a file, without the NUL character; - is none")
     return Path(value)
 
 
