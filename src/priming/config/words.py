@@ -132,7 +132,7 @@ REASONS = {
     "purge": "it was to be erased for good",
     "deprecate": "it no longer applies",
     "restore": "it applies again",
-    "merge": "both say the same",
+    "merge": "they were merged by hand",
     "deduplicate": "rules that nearly repeat each other",
     "alias": "two names of one entity",
     "keep-both": "it was settled that both may hold",
