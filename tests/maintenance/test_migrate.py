@@ -226,6 +226,12 @@ def test_stores_are_named_by_url_or_by_file(source, tmp_path):
     assert not (tmp_path / "other.db").exists()
 
 
+def test_a_namespace_to_move_may_be_typed_with_its_accents_apart(open_memory, source, tmp_path):
+    open_memory(source, namespace="M\u00fcnchen").remember("We sing.")
+    (moved,) = migrate(source, str(tmp_path / "one.db"), namespaces=["Mu\u0308nchen"]).namespaces
+    assert (moved.namespace, moved.differs) == ("M\u00fcnchen", ())
+
+
 @pytest.mark.slow
 def test_a_move_that_is_killed_at_any_moment_goes_on_and_ends_the_same(tmp_path):
     source, target = f"sqlite:///{tmp_path}/source.db", f"sqlite:///{tmp_path}/target.db"

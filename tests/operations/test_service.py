@@ -55,6 +55,12 @@ def test_namespaces_do_not_see_each_other(service):
         service.call("b", "get", {"key": "one"})
 
 
+def test_a_namespace_is_open_once_however_its_letters_are_composed(service):
+    for name in ("M\u00fcnchen", "Mu\u0308nchen"):
+        service.call(name, "remember", {"content": "The port is 8080."})
+    assert service.namespaces == ("M\u00fcnchen",)
+
+
 def test_more_namespaces_than_are_kept_open_lose_nothing(service):
     for name in "abcd":
         service.call(name, "remember", {"content": f"in {name}", "key": "own"})

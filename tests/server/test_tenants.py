@@ -375,3 +375,18 @@ def test_what_is_read_only_is_read_and_others_are_written(serve):
     )
     server.tokens.set_read_only("archive", on=False)
     server.done("forget", {"key": "port"}, "archive", admin)
+
+
+COMPOSED, APART = "M\u00fcnchen", "Mu\u0308nchen"
+
+
+@pytest.mark.parametrize(("holder", "typed"), [(COMPOSED, APART), (APART, COMPOSED)])
+def test_a_namespace_is_one_however_its_letters_are_composed(serve, holder, typed):
+    server = serve()
+    token = server.tokens.new(holder, kind="admin").secret
+    server.done("remember", {"content": "The tap is blue.", "key": "tap"}, typed, token)
+    assert {*server.service.namespaces} == {"default", COMPOSED}
+    job = server.client.post(f"/v1/{holder}/jobs/reembed", headers=bearer(token), json={}).json()
+    assert server.client.get(f"/v1/{typed}/jobs/{job['id']}", headers=bearer(token)).status_code == 200
+    assert server.tokens.set_read_only(holder, on=True) == (COMPOSED,)
+    assert server.ask("forget", {"key": "tap"}, typed, token).status_code == 409

@@ -14,7 +14,7 @@ from priming.config.environment import locate
 from priming.config.params.limits import STORE
 from priming.config.store_urls import url_of
 from priming.config.values import dataclass
-from priming.core.arguments.checks import check_text
+from priming.core.arguments.checks import check_name, check_text
 from priming.errors import Conflict, NotFound, ParamError
 from priming.serialization import column_names, to_columns
 from priming.storage.opening import open_store
@@ -180,10 +180,11 @@ def _chosen(old: Store, namespaces: Sequence[str] | None) -> list[str]:
     names = old.namespaces()
     if namespaces is None:
         return names
-    for name in namespaces:
+    chosen = dict.fromkeys(str(check_name("namespace", name)) for name in namespaces)
+    for name in chosen:
         if name not in names:
             raise NotFound(f"there is no namespace {name!r} to move: there are {', '.join(names) or 'none'}")
-    return list(dict.fromkeys(namespaces))
+    return list(chosen)
 
 
 def _state(old: Store, new: Store, name: str) -> str:

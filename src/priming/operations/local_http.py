@@ -19,6 +19,7 @@ from priming.config import environment
 from priming.config.params.limits import SOCKET
 from priming.config.values import dataclass
 from priming.core.arguments.checks import parse_json
+from priming.core.arguments.normal_forms import normalized
 from priming.errors import Conflict, ParamError, StoreError
 from priming.operations import local_socket
 from priming.operations.connection import JSON, about
@@ -69,7 +70,7 @@ class LocalRequest:
         self.method, self.headers, self._body = method, headers, body
         self.is_last = is_last
         """Whether the client wants the connection to end with the answer."""
-        self.path = [unquote(part) for part in target.partition("?")[0].split("/")[1:]]
+        self.path = [normalized("NFC", unquote(part)) for part in target.partition("?")[0].split("/")[1:]]
 
     @property
     def op(self) -> Op | None:

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from priming.config.values import dataclass
+from priming.core.arguments.checks import check_name
 from priming.errors import Conflict, PrimingError, StoreError
 from priming.results import Remembered
 from priming.serialization import decode, encode
@@ -149,7 +150,7 @@ class LocalService:
             values["progress"] = progress
         with self.memory(namespace) as memory:
             identified = op.writes and not op.long and operation_id is not None
-            turn = memory.store.lease(namespace) if op.long else nullcontext()
+            turn = memory.store.lease(memory.namespace) if op.long else nullcontext()
             with memory.identified(str(operation_id)) if identified else turn:
                 return encode(op.function(memory, **values))
 
@@ -234,6 +235,7 @@ class LocalService:
             entry.memory.close()
 
     def _take(self, namespace: str) -> _OpenMemory:
+        namespace = check_name("namespace", namespace) or ""
         with self._lock:
             if self._closed:
                 raise Conflict("this service is closed: open another")

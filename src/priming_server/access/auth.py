@@ -26,6 +26,7 @@ from priming.config.environment import USER
 from priming.config.params.services import ServerParams
 from priming.config.values import dataclass
 from priming.config.variables import VERSION
+from priming.core.arguments.normal_forms import normalized
 from priming.errors import PrimingError
 from priming.types import EVERYWHERE, Token
 from priming_server import telemetry
@@ -160,6 +161,7 @@ class RequestMiddleware:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        scope = {**scope, "path": normalized("NFC", scope["path"])}  # as namespaces are stored
         context = self._context(scope, headers)
         scope["state"]["context"] = context
         began = time.perf_counter()

@@ -71,12 +71,13 @@ class Tokens:
         """
         if kind not in TOKEN_KINDS:
             raise ParamError("kind", kind, f"must be {rule_of({'choices': TOKEN_KINDS})}")
-        if check_name("namespace", namespace) is None:
+        own = check_name("namespace", namespace)
+        if own is None:
             raise ParamError("namespace", namespace, "must not be null: name one, or * for all")
         now = check_time("clock.now()", self._clock.now())
         token = Token(
             secrets.token_hex(_ID_BYTES),
-            namespace,
+            own,
             check_name("name", name),
             now,
             kind=kind,
@@ -117,14 +118,15 @@ class Tokens:
 
         A role of PostgreSQL that may not list the namespaces learns of this one alone.
         """
-        if check_name("namespace", namespace) is None or namespace == EVERYWHERE:
+        own = check_name("namespace", namespace)
+        if own is None or own == EVERYWHERE:
             raise ParamError("namespace", namespace, "must name one namespace")
         with self._lock:
-            self._store.set_read_only(namespace, on=on)
+            self._store.set_read_only(own, on=on)
             try:
                 return tuple(row.namespace for row in self._store.rows(None, ReadOnlyRow))
             except StoreError:
-                return tuple(row.namespace for row in self._store.rows(namespace, ReadOnlyRow))
+                return tuple(row.namespace for row in self._store.rows(own, ReadOnlyRow))
 
     def read_only(self) -> tuple[str, ...]:
         """The namespaces that nobody may write to."""
