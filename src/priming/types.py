@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from priming.config.values import dataclass
 from priming.config.words import RULES, TOKEN_KINDS
 from priming.core.arguments.checks import check_time
+from priming.core.arguments.normal_forms import normalized
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 Progress = Callable[[int, int | None], None]
@@ -281,13 +282,13 @@ class Cue:
             check_time("at", at)
 
     def context(self) -> dict[str, Any]:
-        """The predicates of the cue by name, without its text and time."""
+        """The predicates of the cue by name, as those of rules are stored, without its text and time."""
         named = {
             name: getattr(self, name)
             for name in ("file", "language", "task", "environment", "project", "speaker")
             if getattr(self, name) is not None
         }
-        return {**self.other, **named}
+        return {**{normalized("NFC", name): value for name, value in self.other.items()}, **named}
 
 
 _DAY = 86400.0

@@ -183,6 +183,15 @@ def test_the_same_question_has_the_same_answer(memory):
 # Who may come up
 
 
+def test_a_question_has_the_same_answer_however_its_letters_are_composed(memory):
+    memory.remember("The caf\u00e9 of Zo\u00eb is blue.")
+    composed, apart = (
+        [(hit.key, hit.score) for hit in memory.recall(cue)]
+        for cue in ("Is the caf\u00e9 of Zo\u00eb blue?", "Is the cafe\u0301 of Zoe\u0308 blue?")
+    )
+    assert composed == apart != []
+
+
 def test_no_more_come_up_than_asked_for(memory):
     memory.remember_many({"content": f"paint number{i}"} for i in range(60))
     for limit in (1, 10, 20, 45):

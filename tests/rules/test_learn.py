@@ -56,6 +56,19 @@ def test_the_answer_names_the_new_behaviour_and_the_reasons(memory):
     assert memory.get(done.key).priority == 7
 
 
+def test_a_rule_and_the_names_of_its_conditions_are_the_same_however_their_letters_are_composed(memory):
+    composed, apart = (
+        ("Close the caf\u00e9 at ten", "s\u00e4le"),
+        ("Close the cafe\u0301 at ten", "sa\u0308le"),
+    )
+    first = memory.learn(composed[0], cue=Cue(**{composed[1]: "bar"}))
+    again = memory.learn(apart[0], cue=Cue(**{apart[1]: "bar"}))
+    assert (again.placement, again.key) == ("merge", first.key)
+    memory.remember("Nobody comes.", kind="behavior", key="late", when={apart[1]: "bar"})
+    for name in (composed[1], apart[1]):
+        assert {hit.key for hit in memory.active(Cue(**{name: "bar"}))} == {first.key, "late"}
+
+
 def test_a_given_kind_of_rule_takes_precedence_over_the_words(memory):
     done = memory.learn("Never push to main", rule="preference")
     assert done.rule == memory.get(done.key).rule == "preference"

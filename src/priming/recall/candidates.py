@@ -15,6 +15,7 @@ from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.config.words import FILE, KINDS
 from priming.core.arguments.checks import check_number, check_text
+from priming.core.arguments.normal_forms import normalized
 from priming.errors import ParamError
 from priming.history.as_of import Moment, naming_versions
 from priming.index.working_set import WorkingSet
@@ -64,7 +65,7 @@ def cue_text(text: Any, cue: Cue) -> str:
             rule = f"has {len(text):,} characters, at most {STORE.content_limit:,}: ask for less at once"
             raise ParamError("text", text, rule)
         speaker = context.get("speaker", "")
-        return f"{text} {speaker}" if speaker and speaker not in text else str(text)
+        return normalized("NFC", f"{text} {speaker}" if speaker and speaker not in text else str(text))
     if not context:
         raise ParamError("text", text, "must not be blank: give a text, a cue with a context, or both")
     return " ".join(context.values())

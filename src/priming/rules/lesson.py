@@ -25,6 +25,7 @@ from priming.core.arguments.checks import (
     check_tags,
     check_text,
 )
+from priming.core.arguments.normal_forms import normalized
 from priming.core.when import scope
 from priming.errors import ParamError
 from priming.remember.drafts import Draft
@@ -73,7 +74,7 @@ def _check_texts(right: Any, wrong: Any) -> tuple[str, str | None]:
 
 
 def _check_lesson_text(name: str, value: Any) -> str:
-    text = check_text(name, value).strip()
+    text = normalized("NFC", check_text(name, value).strip())
     if not text:
         raise ParamError(name, value, "must not be blank")
     return text

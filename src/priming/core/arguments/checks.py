@@ -227,15 +227,18 @@ def check_predicates(value: Any) -> Mapping[str, Any]:
         raise ParamError(
             "when", value, f"has {len(value):,} conditions, at most {STORE.conditions}: leave some out"
         )
+    checked = {}
     for name, condition in value.items():
-        place = f"when.{check_name('when', check_text('when', name))}"
+        own = check_name("when", check_text("when", name)) or ""
+        place = f"when.{own}"
         options = condition if isinstance(condition, (list, tuple)) else [condition]
         if not options or not all(_is_plain(place, option) for option in options):
             raise ParamError(place, condition, "must be a text, a number, true, false or a list of these")
         if len(options) > STORE.condition_values:
             rule = f"has {len(options):,} values, at most {STORE.condition_values}: name what they share"
             raise ParamError(place, condition, rule)
-    return {str(name): list(item) if isinstance(item, tuple) else item for name, item in value.items()}
+        checked[own] = list(condition) if isinstance(condition, tuple) else condition
+    return checked
 
 
 def _is_plain(name: str, value: Any) -> bool:
