@@ -35,6 +35,8 @@ _LOCAL = re.compile(r"[a-z_][a-z0-9_]*")
 _COUNT = re.compile(r"[0-9.]+[smh]?")
 _PLAIN = re.compile(r"-[chiIlLnoqrRsvwxEFGHP]+|--(?:in|ex)clude(?:-dir)?=.+")
 """Options of a search that take no other word: what follows is what is searched for, and where."""
+_REVERSING = ("true", "false")
+"""Words that some programs take for the value of the option before: "tsc --noEmit false" writes."""
 _QUIET = re.compile(r"^-\w*[cqlL]")
 """Options by which a search only counts or names files."""
 _RECURSIVE = re.compile(r"-\w*[rR]|--r|--de|.*recurse")
@@ -213,7 +215,7 @@ class _Script:
 
     def _is_inside(self, path: str) -> bool:
         """Whether a word is the path of a file in the folder that opens nothing, or no path and no option."""
-        if UNKNOWN in path or path.startswith(("-", "@", "+")):
+        if UNKNOWN in path or path.startswith(("-", "@", "+")) or path.casefold() in _REVERSING:
             return False
         if _is_pattern(path) and self._is_secret(path):
             return False
@@ -227,9 +229,13 @@ class _Script:
     def _is_test(self, word: str) -> bool:
         """Whether a word names no file, or a test by its name: what runs tests runs any file that it is told."""
         path, parts = word.partition(":")[0], [] if "/" in word else word.split(".")
-        paths = [path, *("/".join(parts[:place]) + ".py" for place in range(1, len(parts) + 1))]
-        files = [each for each in paths if any((folder / each).is_file() for folder in self.folders)]
-        return all(map(tests_in, [*files, *([path] if _is_pattern(path) else [])]))
+        modules = ["/".join(parts[:place]) for place in range(1, len(parts) + 1)]
+        paths = [f"{module}{end}" for module in modules for end in ("/__init__.py", ".py")]
+        own = [path] if _is_pattern(path) or self._is_file(path) else []
+        return all(map(tests_in, [*own, *list(filter(self._is_file, paths))[-1:]]))
+
+    def _is_file(self, path: str) -> bool:
+        return any((folder / path).is_file() for folder in self.folders)
 
     def _may_show(self, rule: Rule, words: list[str]) -> bool:
         """Whether files that are not named, those of a folder or of the output of a command, may be secrets."""

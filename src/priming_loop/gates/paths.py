@@ -13,22 +13,18 @@ _ROOTED = re.compile(
     r"\s*(?:[/~\\]|\$\w+(?:[/\\]|$)|\$[{(]|`|%\w+%|[a-z][a-z\d+.-]+:(?:[/\\]|$))", re.IGNORECASE
 )
 SECRET = (
-    *(".git/*", ".priming/*", ".ssh/*", ".gnupg/*", ".aws/*", ".kube/*", ".docker/*", ".env", ".env.*"),
-    *(
-        ".netrc",
-        ".pgpass",
-        ".npmrc",
-        ".pypirc",
-        "*.pem",
-        "*.key",
-        "id_rsa*",
-        "id_ed25519*",
-        "authorized_keys",
-    ),
-    *(".bashrc", ".profile", ".zshrc", ".bash_profile"),
+    *(".git/*", ".priming/*", ".ssh/*", ".gnupg/*", ".aws/*", ".kube/*", ".docker/*", ".config/gh/*", ".env"),
+    *(".env.*", ".envrc", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".htpasswd", ".git-credentials"),
+    *("*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*"),
+    *("id_ed25519*", "authorized_keys", ".vault-token", ".gitconfig", ".bashrc", ".profile", ".zshrc"),
+    *(".zshenv", ".zprofile", ".bash_profile", ".bash_login"),
 )
 """Files that open doors, or steer what runs."""
-PRECIOUS = (*SECRET, "*.db", "*.sqlite*", "*.tfstate")
+PRECIOUS = (
+    *(*SECRET, "*.db", "*.sqlite*", "*.tfstate", ".husky/*", ".github/workflows/*", ".vscode/*", ".mcp.json"),
+    *(".devcontainer/*", ".claude/*", ".cursor/*", ".codex/*", ".gemini/*"),
+)
+"""Also data that nothing brings back, and what runs commands of its own."""
 
 
 def project_path(name: str, path: str) -> str:

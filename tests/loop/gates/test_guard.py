@@ -84,6 +84,14 @@ rg --hidden TOKEN
 sort -uo app.py app.py
 python -m doctest app.py
 python -m unittest app
+python -m unittest tool.drop
+pylint --output-format=json:app.py src
+npx tsc --noEmit false
+dotnet format --verify-no-changes False
+set
+git config --list
+cat .git-credentials
+git show HEAD:server.p12
 python -m unittest discover -p 'a*.py'
 pytest app.py
 pytest --doctest-modules app.py
@@ -147,7 +155,7 @@ git diff | grep '^+' | tr / _ | cut -d _ -f 1
 sort src/*.py | tr '[:upper:]' _ < app.py && du -sh src
 diff -u app.py src && cat package.json | jq -r .name
 pytest -q src/app_test.py::test_x tests -k 'a.b'; npx jest src/app.test.js; node --test
-python -m unittest tests.test_x && python -m unittest discover -s tests -p 'test_*.py'
+python -m unittest tests.test_x tool.tests.test_x && python -m unittest discover -s tests -p 'test_*.py'
 [ -f app.py ] && [ "$(wc -l < app.py)" -ge 1 ]
 if test -e app.py; then echo yes; else exit 1; fi
 for file in src/*.py; do test -e $file || exit 1; done
@@ -175,13 +183,14 @@ JOINED = (
 def folder(tmp_path_factory):
     """A project with scripts, links, and programs that are not what they are called."""
     folder = tmp_path_factory.mktemp("project")
-    for name in ("src", "sub", "bin", ".venv/bin"):
+    for name in ("src", "sub", "bin", ".venv/bin", "tool/tests"):
         (folder / name).mkdir(parents=True)
     for name, text in (("bad.sh", "#!/bin/sh\nrm -rf x\n"), ("good.sh", "#!/bin/sh\ntest -e app.py\n")):
         (folder / name).write_text(text)
     (folder / "any.sh").write_text('#!/bin/bash\ntest $1 "$2"\n')
     (folder / "sh").write_text("ls\n")  # not what "| sh" reads
-    (folder / "app.py").write_text("x = 1\n")
+    for name in ("app.py", "tool/__init__.py", "tool/tests/__init__.py"):
+        (folder / name).write_text("x = 1\n")
     for name in (".env", "sub/server.key"):
         (folder / name).write_text("TOKEN=1\n")
     (folder / "ls").write_text("#!/usr/bin/env python3\n")
