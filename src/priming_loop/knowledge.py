@@ -170,11 +170,14 @@ def occasions_of(memory: Namespace, record: MemoryRecord, text: str) -> frozense
         kind == "elsewhere" or _has_another_verb(each, text) for each, kind in zip(texts, verbal, strict=True)
     ):
         return frozenset(verbal)
-    return frozenset(("applies",)) if meaning_same(memory, text, texts) else frozenset(("elsewhere",))
+    nearest = max(texts, key=lambda each: closeness(memory, text, [[each]])[0])
+    return frozenset(("applies",)) if meaning_same(memory, text, [nearest]) else frozenset(("elsewhere",))
 
 
 def _occasion(trigger: str, text: str) -> str:
     kind = occasion(trigger, text)
+    if kind == "applies" and _CAUSE in trigger and judge(trigger, text).kind == "wider":
+        kind = occasion(trigger.partition(_CAUSE)[0], text)  # an obstacle's words ask for nothing
     is_open = kind in ("mentions", "elsewhere")
     return "applies" if is_open and judge(observed(trigger), text).kind == "same" else kind
 

@@ -202,11 +202,11 @@ def _stored(
 
 
 def _overcome(closed: _ClosedTask) -> None:
-    """Note of each failure that was shown and had blocked this task that it is overcome."""
-    for key in _keys(closed.memory, closed.task.injected).values():
-        closed.once(
-            f"overcome {key}", partial(lessons.overcome, closed.memory, key, closed.task.plan.objective)
-        )
+    """Note of each failure that had blocked this task, whether it was shown or not, that it is overcome."""
+    memory, objective = closed.memory, closed.task.plan.objective
+    near = (record.key for record in lessons.nearest(memory, objective, FAILURE))
+    for key in dict.fromkeys((*_keys(memory, closed.task.injected).values(), *near)):
+        closed.once(f"overcome {key}", partial(lessons.overcome, memory, key, objective))
 
 
 def _linked(closed: _ClosedTask, source: str, target: str) -> tuple[str, ...]:

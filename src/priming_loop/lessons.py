@@ -118,7 +118,7 @@ def _match(memory: Namespace, lesson: Draft) -> tuple[str, MemoryRecord, float] 
     an agent's report does not correct a person.
     """
     when, what = _parts(lesson)
-    records = _candidates(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
+    records = nearest(memory, embedded_text(lesson.title, lesson.content), lesson.kind)
     pairs = [_parts(record) for record in records]
     wholes = closeness(memory, f"{when}\n{what}", [["\n".join(pair)] for pair in pairs])
     triggers = closeness(memory, _lasting(when), [[_lasting(trigger)] for trigger, _ in pairs])
@@ -234,7 +234,7 @@ def _parts(lesson: Draft | MemoryRecord) -> tuple[str, str]:
     return first, rest
 
 
-def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
+def nearest(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
     """The active memories of a kind whose whole text is nearest to ``text``, nearest first."""
     (vector,) = memory.embedder.embed([text])
     with memory.lock:
@@ -242,8 +242,8 @@ def _candidates(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
         working = memory.working(now)
         kinds = working.kind.values[working.row.values]
         fit = working.living.values & (kinds == KINDS.index(kind))
-        nearest, cosines = working.neighbours.nearest(vector, 2 * _NEAREST, fit)
-        ids = [working.ids[row] for row in working.row[nearest[cosines > 0.0]].tolist()]
+        near, cosines = working.neighbours.nearest(vector, 2 * _NEAREST, fit)
+        ids = [working.ids[row] for row in working.row[near[cosines > 0.0]].tolist()]
         records = memory.records(now, ids=ids)
         active = [records[i] for i in ids if i in records and records[i].status == "active"]
         return active[:_NEAREST]

@@ -369,6 +369,15 @@ def test_a_lesson_whose_failure_recurred_has_not_helped_though_a_later_attempt_p
     assert (memory.get(key).metadata["hits"], memory.get(key).metadata["blocked_in"]) == (2, [])
 
 
+def test_a_failure_is_overcome_by_a_delivery_to_which_it_was_not_shown(memory, session, clock):
+    (first,) = blocked_runs(memory, session, clock, 1)
+    later = replace(session, id="s-9")
+    learn_from_task(memory, later, closed(attempt(clock, 1, PASSED)))
+    record = memory.get(first.stored[0])
+    assert (record.metadata["hits"], record.metadata["blocked_in"]) == (1, [])
+    assert gather(memory, PLAN.objective, session.folder, session="s").failed == 0
+
+
 def test_only_what_was_shown_for_what_it_says_is_blamed(memory, session, clock):
     key = memory.remember(**lesson("pattern", PLAN.objective, "Zebras know it.")).key
     fact, other = memory.remember("Zebras graze.", kind="fact").key, memory.remember("Ferns uncurl.").key

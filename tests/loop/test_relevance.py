@@ -78,3 +78,13 @@ def test_nothing_else_is_told_with_it(memory):
     for objective, paraphrase, _ in LESSONS:
         (key,) = memory.loop_context(objective).memory.injected_names
         assert set(memory.loop_context(paraphrase).memory.injected_names) <= {key}
+
+
+@pytest.mark.parametrize("objective", ["Remove dark mode from the dashboard", "Add a chart to the dashboard"])
+def test_a_lesson_does_not_apply_to_the_opposite_or_to_the_words_of_its_obstacle(objective):
+    with Memory.open("sqlite://", embedder=named("semantic:onnx")) as memory:
+        memory.loop_store(
+            "Add dark mode to the dashboard: charts stay white", "Read the colours from variables"
+        )
+        assert memory.loop_context(objective).memory.fired == ()
+        assert memory.loop_context("Give the dashboard a dark mode").memory.fired
