@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -19,8 +20,7 @@ from priming.serialization import encode
 from priming_loop.commands.tasks import ValuesFile, answer, from_file, here, opened, pairs, whole
 
 if TYPE_CHECKING:
-    from priming.memory import Memory
-    from priming_loop.steps.results import LoopContext, LoopMemory
+    from priming_loop.steps.results import LoopContext
 
 TYPES = ("failure", "pattern")
 SessionFilter = Annotated[
@@ -41,22 +41,20 @@ def typed(name: str, meaning: str) -> Any:
     ]
 
 
-@command(app)
-def store(
-    options: StoreOptions,
-    trigger: Annotated[str, Option("--trigger", metavar="TEXT", help="What went wrong, or when it applies")],
-    resolution: Annotated[str, Option("--resolution", metavar="TEXT", help="What to do instead")],
-    type: Annotated[str, Type] = "failure",
-    source: Annotated[str | None, Option("--source", metavar="TEXT", help="Where it comes from")] = None,
-    values: ValuesFile = None,  # noqa: ARG001, read by its callback
-) -> Answer:
-    """Store a failure or a pattern; a similar stored memory is strengthened instead."""
+def _stored(verb: str, options: StoreOptions, sent: Mapping[str, Any]) -> Any:
+    """The answer of a verb that stores a lesson; to what it does not take, that of Arc."""
     with opened(options) as memory:
         try:
-            reply = memory.loop_store(trigger, resolution, type=type, source=source)
+            return getattr(memory, verb)(**sent)
         except ParamError as error:
-            return _rejected(name="", reason=str(error))
-    return answer(reply)
+            return {"status": "rejected", "name": "", "reason": str(error)}
+
+
+def _chunked(reply: Any) -> Answer:
+    """The patterns that were made or strengthened, and the name of a single one."""
+    value = encode(reply)
+    names = [*value.get("stored", ()), *value.get("strengthened", ())]
+    return answer({"name": "".join(names if len(names) == 1 else ()), **value})
 
 
 @command(app)
@@ -69,15 +67,13 @@ def relate(
 ) -> Answer:
     """Link two memories."""
     with opened(store) as memory:
-        for name in (source, target):
-            if _read(memory, name) is None:
-                return _rejected(reason=f"memory not found: {name}")
-        if source == target:
-            return _rejected(reason="a memory cannot be linked to itself")
-        links = memory.links(source, relation=relation)
-        if any((link.source, link.target) == (source, target) for link in links):
-            return answer({"status": "exists", "reason": "they already have this link"})
-        link = memory.link(source, target, relation, weight)
+        try:
+            links = memory.links(source, relation=relation)
+            if any((link.source, link.target) == (source, target) for link in links):
+                return answer({"status": "exists", "reason": "they already have this link"})
+            link = memory.link(source, target, relation, weight)
+        except (NotFound, ParamError) as error:
+            return answer({"status": "rejected", "reason": str(error)})
     return answer({"status": "added", "reason": link.message or ""})
 
 
@@ -86,57 +82,13 @@ def get(
     store: StoreOptions, name: Annotated[str, Argument(metavar="NAME", help="Key of a memory")]
 ) -> Answer:
     """Show a memory."""
-    with opened(store) as memory:
-        record = _read(memory, name)
-    return answer(record or {"error": "not found"})
-
-
-@command(app)
-def chunk(
-    store: StoreOptions,
-    session: Annotated[
-        str | None,
-        Argument(
-            metavar="[SESSION]",
-            help="A session whose delivered tasks become patterns; - reads it from stdin",
-            callback=session_or_stdin,
-        ),
-    ] = None,
-    task: Annotated[str | None, Option("--task", metavar="TEXT", help="Instead: what was to be done")] = None,
-    outcome: Annotated[
-        str | None, Option("--outcome", metavar="TEXT", help="How it went; only 'success…' makes a pattern")
-    ] = None,
-    approach: Annotated[str | None, Option("--approach", metavar="TEXT", help="What worked")] = None,
-    values: ValuesFile = None,  # noqa: ARG001, read by its callback
-) -> Answer:
-    """Make patterns of what worked, or strengthen similar patterns."""
-    with opened(store) as memory:
-        try:
-            reply = memory.loop_chunk(session, task=task, outcome=outcome, approach=approach)
-        except ParamError as error:
-            if session is not None or None in (task, outcome, approach):
-                raise
-            return _rejected(name="", reason=str(error))
-    if session is not None:
-        value = {"stored": reply.stored, "strengthened": reply.strengthened}
-        return answer({**value, **({"status": reply.status, "reason": reply.reason} if reply.reason else {})})
-    (name,) = (*reply.stored, *reply.strengthened) or ("",)
-    return answer({"status": reply.status, "name": name, "reason": reply.reason})
-
-
-def _rejected(**values: str) -> Answer:
-    """A rejected request and the reason, in Arc's form."""
-    return answer({"status": "rejected", **values})
-
-
-def _read(memory: Memory, name: str) -> LoopMemory | None:
-    """The memory with this name, or None."""
     from priming_loop.steps.lessons import memory_shape
 
-    try:
-        return memory_shape(memory.get(name))
-    except NotFound:
-        return None
+    with opened(store) as memory:
+        try:
+            return answer(memory_shape(memory.get(name)))
+        except NotFound:
+            return answer({"error": "not found"})
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
@@ -173,6 +125,35 @@ def _rows(items: Sequence[Any], empty: str) -> Answer:
     return Answer(rows, list(_lines(rows)) or [line((empty, DIM))])
 
 
+plain(
+    app,
+    "loop_store",
+    answer,
+    work=partial(_stored, "loop_store"),
+    send=from_file,
+    name="store",
+    by_name=True,
+    type=Annotated[str | None, Type],
+    values=ValuesFile,
+)
+plain(
+    app,
+    "loop_chunk",
+    _chunked,
+    work=partial(_stored, "loop_chunk"),
+    send=from_file,
+    name="chunk",
+    session=Annotated[
+        str | None,
+        Argument(
+            metavar="[SESSION]",
+            help="A session whose delivered tasks become patterns; - reads it from stdin",
+            callback=session_or_stdin,
+        ),
+    ],
+    outcome='How it went; only what begins with "success" makes a pattern',
+    values=ValuesFile,
+)
 plain(
     app,
     "loop_context",
