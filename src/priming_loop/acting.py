@@ -159,7 +159,7 @@ def _performed(turn: Turn, session: Session, task: Task) -> Session:
     last = task.attempts[-1]
     try:
         result = act(
-            turn.agent(),
+            turn,
             task.plan,
             last.number,
             task.gathered,

@@ -7,7 +7,6 @@ project: it decides whether the task is done; a report does not.
 
 from __future__ import annotations
 
-import math
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -133,33 +132,6 @@ class DeadlineExceeded(Exception):
     """The time for a piece of work is over."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeadlineAgent:
-    """An agent with a deadline: each answer, repairs included, gets no more time than is left."""
-
-    agent: Agent
-    deadline: float
-    monotonic: Callable[[], float]
-
-    def answer(self, prompt: str, schema: Schema) -> Answer:
-        """Ask the agent; ``DeadlineExceeded`` if it has not answered in the time that is left."""
-        left = self.deadline - self.monotonic()
-        if left <= 0:
-            raise DeadlineExceeded
-        agent, timeout, began = self.agent, math.inf, self.monotonic()
-        if isinstance(agent, (CommandAgent, EndpointAgent)):
-            share = left / (1 + agent.params.repairs)
-            if share < agent.params.timeout:
-                agent, timeout = with_timeout(agent, share), share
-        try:
-            return agent.answer(prompt, schema)
-        except AgentError:
-            # An agent that was cut short is not at fault.
-            if self.monotonic() - began >= timeout:
-                raise DeadlineExceeded from None
-            raise
-
-
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of an object that has all of these properties, and no others."""
     return {
@@ -275,14 +247,24 @@ class Turn:
         task = session.task(self.seq)
         return task if task is not None and task.status == "pending" else None
 
-    def agent(self) -> Agent:
-        """The agent, limited to the time for an answer, and to what the session has left."""
-        agent = with_timeout(check_present(self.environment.agent), self.session.limits.timeout)
-        left = self.seconds_left()
-        if left is None:
-            return agent
-        monotonic = self.environment.monotonic
-        return DeadlineAgent(agent, monotonic() + left, monotonic)
+    def answer(self, prompt: str, schema: Schema) -> Answer:
+        """Ask the agent, which gets no more time than the session has left, repairs included.
+
+        Raises:
+            DeadlineExceeded: that time is over; an agent that was cut short by it is not at fault.
+
+        """
+        monotonic, most, left = self.environment.monotonic, self.session.limits.timeout, self.seconds_left()
+        seconds = most if left is None else min(most, left / (1 + AGENT.repairs))
+        if seconds <= 0:
+            raise DeadlineExceeded
+        began = monotonic()
+        try:
+            return with_timeout(check_present(self.environment.agent), seconds).answer(prompt, schema)
+        except AgentError:
+            if seconds < most and monotonic() - began >= seconds:
+                raise DeadlineExceeded from None
+            raise
 
     def allows(self, session: Session, wait: Wait) -> bool:
         """Whether a person is present and says yes."""

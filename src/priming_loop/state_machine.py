@@ -116,7 +116,7 @@ def _reason(turn: Turn, session: Session) -> Session:
     assert session.gathered is not None, "CONTEXT comes before REASON"
     try:
         reasoned = plan(
-            turn.agent(),
+            turn,
             session.gathered,
             assessment,
             answered=session.answered,

@@ -3,7 +3,8 @@
 import pytest
 
 from priming import AgentError, CommandAgent, ScriptedAgent
-from priming_loop.environment import DeadlineAgent, DeadlineExceeded, with_timeout
+from priming_loop.environment import with_timeout
+from priming_loop.session_store import limits
 
 
 def test_a_timeout_is_that_of_each_answer():
@@ -12,20 +13,12 @@ def test_a_timeout_is_that_of_each_answer():
     assert with_timeout(own, 7.0) is own
 
 
-def test_an_agent_is_asked_before_its_deadline_only():
-    agent = DeadlineAgent(ScriptedAgent([{"n": 1}, {"n": 2}]), 10.0, lambda: 9.0)
-    assert agent.answer("?", {}) == {"n": 1}
-    with pytest.raises(DeadlineExceeded):
-        DeadlineAgent(agent.agent, 10.0, lambda: 10.0).answer("?", {})
+@pytest.mark.parametrize(("seconds", "stopped"), [(1.0, "agent"), (31.0, "minutes")])
+def test_an_agent_that_was_cut_short_by_its_deadline_is_not_at_fault(runs, seconds, stopped):
+    now = [0.0]
 
+    def fails(_prompt, _schema):
+        now[0] += seconds
+        raise AgentError("it was stopped")
 
-def test_an_agent_that_fails_before_its_deadline_is_at_fault():
-    with pytest.raises(AgentError, match="no answers left"):
-        DeadlineAgent(ScriptedAgent([]), 10.0, lambda: 9.0).answer("?", {})
-
-
-def test_an_agent_that_was_cut_short_by_its_deadline_is_not_at_fault():
-    times = iter([0.0, 0.0, 10.0])
-    agent = DeadlineAgent(CommandAgent("no-such-program-at-all"), 10.0, lambda: next(times))
-    with pytest.raises(DeadlineExceeded):
-        agent.answer("?", {})
+    assert runs.run(fails, limits=limits(minutes=1), monotonic=lambda: now[0]).stopped == stopped
