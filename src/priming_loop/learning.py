@@ -92,15 +92,14 @@ def learn_from_task(memory: Namespace, session: Session, task: Task) -> Learning
     return learnt_in_all((credit, *new, after))
 
 
-def store_patterns(memory: Namespace, session: Session, *, only_new: bool = False) -> LearningResult:
-    """Store a pattern for each delivered task of a session that has none yet; ``only_new``: name no others."""
+def store_patterns(memory: Namespace, session: Session) -> LearningResult:
+    """Store a pattern for each delivered task of a session that has none yet."""
     stored = []
     for task in session.tasks:
         credited = () if task.learnt is None else task.learnt.helped
         closed = _ClosedTask(memory, session, task)
-        if not only_new or closed.operation(PATTERN) is None:
-            arguments = pattern(session, task)
-            stored.append(_stored(closed, PATTERN, arguments, credited))
+        if closed.operation(PATTERN) is None:
+            stored.append(_stored(closed, PATTERN, pattern(session, task), credited))
     return learnt_in_all(_result(each) for each in stored if each is not None)
 
 

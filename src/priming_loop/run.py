@@ -29,7 +29,7 @@ _DIFFERENTLY = "What should be done differently?"
 def run(
     environment: LoopEnvironment,
     objective: str,
-    folder: Path | str,
+    folder: Path | str | None,
     limits: Limits,
     *,
     fresh_context: bool = False,
@@ -198,7 +198,7 @@ def loop_think(memory: Namespace, objective: str, folder: str, *, agent: Agent |
 
     """
     present = with_timeout(check_present(agent), LOOP.timeout)
-    gathered = gather(memory, objective, _folder(folder), session=None)
+    gathered = gather(memory, objective, check_folder(folder), session=None)
     return Thought(gathered, plan(present, gathered, assess(())))
 
 
@@ -237,7 +237,7 @@ def loop_run(
     """
     bounds = limits(max_attempts, max_tasks, depth, timeout, budget_minutes)
     own = {"fresh_context": fresh_context, "deliberate": deliberate}
-    session = run(_environment(memory, agent, yes, progress), objective, _folder(folder), bounds, **own)
+    session = run(_environment(memory, agent, yes, progress), objective, check_folder(folder), bounds, **own)
     return report(Sessions(memory), session)
 
 
@@ -265,12 +265,6 @@ def loop_resume(
     """
     options = ResumeOptions(yes, answer, budget_minutes, is_person=False)
     return report(Sessions(memory), resume(_environment(memory, agent, yes, progress), session, options))
-
-
-def _folder(folder: str) -> Path:
-    path = check_folder(folder)
-    assert path is not None, "a folder was named"
-    return path
 
 
 def _environment(

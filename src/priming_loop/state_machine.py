@@ -14,7 +14,7 @@ from priming.recall.recall import recall
 from priming_loop.acting import advance, guarded, open_attempt
 from priming_loop.context import PROFILE, gather, shown_memory
 from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
-from priming_loop.learning import failed_approach, learn_from_task, store_patterns
+from priming_loop.learning import failed_approach, learn_from_task
 from priming_loop.planning import (
     new_subgoal,
     outcome_of,
@@ -43,10 +43,6 @@ from priming_loop.session import (
 from priming_loop.session_store import LOOP
 
 LAST = "SUMMARY"
-_WHY = {
-    "interrupt": "the run was interrupted, and can be resumed",
-    "minutes": "the minutes of the run are over",
-}
 _ENDS = {BLOCKED: BLOCKED, "pending": "incomplete", UNVERIFIED: UNVERIFIED}
 """How a session ends by the statuses of its open tasks, in order of precedence."""
 _RECENT = 20
@@ -70,7 +66,7 @@ def go_on(
                     break
                 session = after
         if stop is not None:
-            session = replace(session, stopped=stop, why=_WHY[stop])
+            session = replace(session, stopped=stop)
         session = turn.save(session)
         if session.stopped is not None or session.waits is not None:
             break
@@ -334,11 +330,8 @@ def _learn(turn: Turn, session: Session) -> Session:
     is_below = session.without_progress and session.parent is not None  # the session above learns from it
     is_old = session.learnt is not None and not session.reasoned
     was_tried = session.round_tasks or session.without_progress  # or else it repeats what is known
-    if session.ended != "pivot":
-        own = store_patterns(memory, session)
-    elif is_below or is_old or not was_tried:
-        own = LearningResult()
-    else:
+    own = LearningResult()
+    if session.ended == "pivot" and was_tried and not (is_below or is_old):
         own = learn_from_task(memory, session, failed_approach(session, turn.sessions.now()))
     return replace(session, state=LAST, learnt=learnt_in_all(filter(None, (session.learnt, own))))
 

@@ -19,7 +19,7 @@ def test_a_subgoal_that_is_open_already_is_no_progress_and_the_run_pivots(runs, 
     assert len(runs.agent.prompts) == 2
     assert "makes no progress" in session.why
     answer = report(Sessions(runs.memory), session)
-    assert (answer.advice, answer.line) == ("pivot_now", "the approach fails: take another")
+    assert (answer.advice, answer.line) == ("pivot_now", "the approach fails: pivot now")
     assert answer.next_command == f"priming loop resume {session.id} --answer TEXT"
     (rest,) = runs.memory.list(kinds=["failure"])
     assert rest.metadata["trigger"].startswith("Open the tin: The impasse makes no progress")

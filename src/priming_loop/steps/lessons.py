@@ -139,7 +139,7 @@ def loop_chunk(
     """
     if session is not None and (task, outcome, approach) == (None, None, None):
         current = Sessions(memory).get(session)
-        learnt = store_patterns(memory, current, only_new=True)
+        learnt = store_patterns(memory, current)
         status = ADDED if learnt.stored else STRENGTHENED if learnt.strengthened else SKIPPED
         reason = "" if status != SKIPPED else "no task was delivered whose pattern is not stored yet"
         return ChunkReply(status, learnt.stored, learnt.strengthened, reason)

@@ -29,32 +29,13 @@ _STOPS = {
     "minutes": "the minutes are over",
     "agent": "the agent gave no usable answer",
 }
-_AT = {
-    "INIT": "beginning",
-    "CONTEXT": "gathering the context",
-    "REASON": "planning",
-    "UNCLEAR": "asking",
-    "ASK": "asking",
-    "ACT": "acting",
-    "NEXT": "acting",
-    "DONE": "ending",
-    "LEARN": "learning",
-    "SUMMARY": "ended",
-}
-"""The steps of a session, for people."""
 _STATES = {
     "no_data": "no task has ended yet",
     "healthy": "the approach works",
     "struggling": "the approach struggles",
     "failing": "the approach fails",
 }
-_ADVICE = {
-    "keep_going": "keep going",
-    "slow_down": "slow down",
-    "consider_pivot": "consider another",
-    "pivot_now": "take another",
-}
-"""The states and advice of metacognition, for people."""
+"""The states of metacognition, for people."""
 _STOPPED = {"interrupt": INTERRUPTED, "minutes": NOT_DELIVERED, "agent": FAILED}
 
 
@@ -144,7 +125,7 @@ def describe_assessment(assessment: Assessment, share: str | None = None, since:
     """
     if share is None and assessment.success_rate is not None:
         share = f"{assessment.success_rate:.0%} of tasks succeeded"
-    words = f"{_STATES[assessment.state]}{since}: {_ADVICE[assessment.advice]}"
+    words = f"{_STATES[assessment.state]}{since}: {assessment.advice.replace('_', ' ')}"
     return f"{words}; {share}{_failures(assessment)}" if share else words
 
 
@@ -156,7 +137,7 @@ def describe_state(session: SessionReport | Session) -> str:
         return session.ended
     if session.stopped is not None:
         return f"stopped: {_STOPS[session.stopped]}"
-    return _AT.get(session.state, session.state.lower())
+    return session.state.lower()
 
 
 def summarise(session: Session) -> SessionSummary:

@@ -116,7 +116,7 @@ def test_outcomes_are_recorded_assessed_and_cleared(memory, session):
         memory.loop_meta_record(session, seq, False, notes="badly")
     assessment = memory.loop_meta_assess(session)
     # Three failures at the end: pivot_now, by the law of metacognition.
-    reason = "the approach fails: take another; 25% of tasks succeeded, and the last 3 failed"
+    reason = "the approach fails: pivot now; 25% of tasks succeeded, and the last 3 failed"
     expected = SessionAssessment("failing", 0.25, 4, 1, 3, "pivot_now", reason, assessment.pivot)
     assert assessment == expected
     assert assessment.pivot.should_pivot is True
