@@ -89,6 +89,8 @@ pylint --output-format=json:app.py src
 npx tsc --noEmit false
 dotnet format --verify-no-changes False
 set
+tree -o app.py
+bash -n -c 'rm x'
 git config --list
 cat .git-credentials
 git show HEAD:server.p12
@@ -163,7 +165,7 @@ n=$(grep -c x app.py); test -e app.py # enough
 set -euo pipefail; cd sub && ls -la
 find . -name '*.py' -not -path './.venv/*' | xargs grep -l TODO
 cut -d, -f1 data.csv | sort | uniq -c | head -3
-./good.sh && sh good.sh && bash -c 'cd src && pytest -q'
+bash -n good.sh && tree -L 2 src && ./good.sh && sh good.sh && bash -c 'cd src && pytest -q'
 x=app.py; for y in src sub; do test -e $y -a -e "$x"; done; rg -n '^x' src && rg -q TOKEN
 sh any.sh && bash -c 'x=app.py; test -e $x'; meson compile -C build && zig build test
 """
