@@ -1,12 +1,7 @@
-"""The reason phase: from an objective and its context to tasks, a question, or an impasse with its subgoal.
-
-A subgoal repeats another if both inquire about the same subject, whatever the verbs; cosines do not tell them
-apart.
-"""
+"""The reason phase: from an objective and its context to tasks, a question, or an impasse with its subgoal."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,13 +9,11 @@ from typing import Any
 from priming.config.ids import uuid7
 from priming.config.words import ASSESSMENTS, IMPASSES
 from priming.core.metacognition import Assessment
-from priming.core.when import stem
 from priming.errors import ParamError
 from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.namespace import Namespace
 from priming.text.quotation import quote_text
 from priming.text.statements.judge import judge
-from priming.text.tokens import terms
 from priming_loop import context
 from priming_loop.codebase import CONTEXT
 from priming_loop.environment import SECONDS, Turn, object_schema, validated_answer
@@ -222,15 +215,6 @@ def _task(where: str, answer: Mapping[str, Any]) -> TaskPlan:
     return checked_plan(TaskPlan(answer["objective"], delta, answer["verify"]), "")
 
 
-_WORD = re.compile(r"\w+")
-_INQUIRIES = frozenset("learn determin discov figur understand identifi clarifi".split())  # noqa: SIM905
-_LOOKS = frozenset("find work establish look see tell ask check".split())  # noqa: SIM905
-"""The stems of verbs that inquire if a question follows: "find out how it works", not "find the key"."""
-_QUESTIONS = frozenset("how what which why where when who way caus reason out whether".split())  # noqa: SIM905
-_EMPTY = frozenset("up make us do is are get happen mean".split())  # noqa: SIM905
-"""The stems of words of a question that say nothing of its subject."""
-
-
 def without_progress(turn: Turn, session: Session, impasse: Impasse) -> str | None:
     """Why another impasse is no progress: its subgoal is a repetition, or the one before led to no task at all."""
     members = [session]
@@ -248,19 +232,9 @@ def without_progress(turn: Turn, session: Session, impasse: Impasse) -> str | No
 
 def is_repeated(memory: Namespace, subgoal: str, others: Sequence[str]) -> bool:
     """Whether a subgoal is one of these objectives, or one in other words."""
-    subject = _subject(subgoal)
-    for other in others:
-        if judge(other, subgoal).kind == "same" or (subject and subject == _subject(other)):
-            return True
-    return meaning_same(memory, subgoal, others)
-
-
-def _subject(text: str) -> frozenset[str]:
-    """The stems of what a text inquires about; empty for a text that asks for something to be done."""
-    stems = [stem(word) for word in _WORD.findall(text.casefold())]
-    if not stems or not (stems[0] in _INQUIRIES or (stems[0] in _LOOKS and _QUESTIONS & set(stems))):
-        return frozenset()
-    return frozenset(terms(text)) - _QUESTIONS - _EMPTY - _INQUIRIES - _LOOKS
+    return any(judge(other, subgoal).kind == "same" for other in others) or meaning_same(
+        memory, subgoal, others
+    )
 
 
 def _in_words(impasse: Impasse) -> str:

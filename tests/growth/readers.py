@@ -55,7 +55,7 @@ from priming_agents import agents, context, transcripts
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
 from priming_formats import codex, floop, json_documents, slack, whatsapp
-from priming_loop import codebase, knowledge, lessons, planning, session
+from priming_loop import codebase, knowledge, lessons, session
 from priming_loop import context as loop_context
 from priming_loop.gates import guard, paths
 from priming_loop.session import TaskPlan
@@ -250,7 +250,6 @@ READERS = (
         lambda text: (occasions.occasion(text, "a test fails"), occasions.occasion(text, f"never {text}")),
         "text.statements.occasions",
     ),
-    _reader("question of a subgoal", lambda text: planning._WORD.findall(text), "priming_loop.planning"),
     _reader(
         "names in any case",
         lambda text: list(entities._spans(text, 6)),

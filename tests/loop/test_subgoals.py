@@ -2,11 +2,20 @@
 
 import pytest
 
+from priming import Memory
+from priming.embedding.registry import named
 from priming_loop.planning import is_repeated
 from priming_loop.session_store import Sessions
 from priming_loop.steps.report import report
 
-from .scripted_runs import FAILS, PASSES, blocked, delivered, impasse, planned
+from .scripted_runs import FAILS, PASSES, Runs, blocked, delivered, impasse, planned
+
+
+@pytest.fixture
+def knowing():
+    """A memory whose vectors know meaning."""
+    with Memory.open("sqlite://", embedder=named("semantic:onnx")) as memory:
+        yield memory
 
 
 @pytest.mark.parametrize(
@@ -19,9 +28,9 @@ from .scripted_runs import FAILS, PASSES, blocked, delivered, impasse, planned
         ("Get the credentials of the API!", "Please get the API credentials"),
     ],
 )
-def test_a_subgoal_in_other_words_is_a_repetition(memory, subgoal, earlier):
-    assert is_repeated(memory, subgoal, ["Paint the fence", earlier])
-    assert is_repeated(memory, earlier, [subgoal])
+def test_a_subgoal_in_other_words_is_a_repetition(knowing, subgoal, earlier):
+    assert is_repeated(knowing, subgoal, ["Paint the fence", earlier])
+    assert is_repeated(knowing, earlier, [subgoal])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +56,10 @@ def test_a_subgoal_about_another_number_is_not_a_repetition(memory):
     assert not is_repeated(memory, pump.format(8), [pump.format(7)])
 
 
-def test_an_agent_that_answers_every_impasse_with_the_same_subgoal_in_other_words_stops_soon(runs):
+def test_an_agent_that_answers_every_impasse_with_the_same_subgoal_in_other_words_stops_soon(
+    knowing, tmp_path
+):
+    runs = Runs(knowing, tmp_path)
     goals = iter(("Find out how it opens", "Learn how it opens", "Determine the way it opens"))
     session = runs.run(lambda _prompt, _schema: impasse(next(goals)), "Open the tin")
     assert (session.ended, len(session.children), len(runs.agent.prompts)) == ("pivot", 1, 2)
