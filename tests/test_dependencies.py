@@ -15,6 +15,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -103,7 +104,7 @@ def extra_of(path: Path) -> str | None:
     return next((extra for part, extra in PARTS.items() if place.startswith(part)), None)
 
 
-@pytest.mark.parametrize("package", sorted(OWN))
+@each_row("package", sorted(OWN))
 def test_every_import_of_a_package_is_declared(package: str) -> None:
     missing = []
     for path in sorted((ROOT / "src" / package).rglob("*.py")):
@@ -117,7 +118,7 @@ def test_every_import_of_a_package_is_declared(package: str) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("extra", [None, *sorted(set(PARTS.values()))])
+@each_row("extra", [None, *sorted(set(PARTS.values()))])
 def test_every_declaration_is_imported(extra: str | None) -> None:
     paths = [path for path in (ROOT / "src").rglob("*.py") if extra is None or extra_of(path) == extra]
     imported = {name for path in paths for top in imports(path) for name in distribution(top)} | UNNAMED

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from tests.rows import each_row
 
 from priming import Memory
 from priming.cli.start import app
@@ -129,9 +130,7 @@ def test_the_python_session_of_the_readme_prints_what_it_shows(priming, tmp_path
 HOW_TO_ADD = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## How to add")[1].split("\n## ")[0]
 
 
-@pytest.mark.parametrize(
-    "entry", re.findall(r"^\*\*(?:.+\n)+", HOW_TO_ADD, re.MULTILINE), ids=lambda text: text[2:20]
-)
+@each_row("entry", re.findall(r"^\*\*(?:.+\n)+", HOW_TO_ADD, re.MULTILINE))
 def test_the_guide_for_additions_names_files_that_hold_what_it_names(entry):
     homes = (ROOT / "src" / "priming", ROOT / "src", ROOT)
     files = re.findall(r"`((?:\w+/)+(?:\w+\.py)?|\w+\.(?:py|toml))`", entry)
@@ -152,7 +151,7 @@ LOOP = [verb for verb in VERBS if verb.startswith("loop_")]
 """The verbs of the loop have one page for all of them."""
 
 
-@pytest.mark.parametrize("verb", LOOP)
+@each_row("verb", LOOP)
 def test_every_verb_of_the_loop_has_a_row_with_its_parameters(verb):
     page = (DOCS / "loop.md").read_text("utf-8")
     (row,) = re.findall(
@@ -162,7 +161,7 @@ def test_every_verb_of_the_loop_has_a_row_with_its_parameters(verb):
     assert [name for name in parameters if f"`{name}`" not in row] == []
 
 
-@pytest.mark.parametrize("verb", sorted({*VERBS} - {*LOOP}))
+@each_row("verb", sorted({*VERBS} - {*LOOP}))
 def test_every_verb_has_a_page_that_names_its_parameters(verb):
     page = (DOCS / "verbs" / f"{verb}.md").read_text("utf-8")
     assert page.startswith(f"# {verb}\n")
@@ -183,21 +182,19 @@ def test_opening_is_described_with_the_verbs():
     assert [name for name in inspect.signature(Memory.open).parameters if f"`{name}`" not in page] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "command"), list(commands()), ids=lambda name: " ".join(name) if isinstance(name, tuple) else ""
-)
+@each_row(("name", "command"), list(commands()))
 def test_every_command_and_option_has_help(name, command):
     assert command.help, name
     assert [option.name for option in command.params if not getattr(option, "help", None)] == []
 
 
-@pytest.mark.parametrize("term", TERMS)
+@each_row("term", TERMS)
 def test_every_term_that_can_be_ablated_is_explained(term):
     page = (DOCS / "recall.md").read_text("utf-8").split("## Terms")[1]
     assert f"`{term}`" in page.split("| term |")[1]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each_row("page", PAGES)
 def test_every_relative_link_leads_to_a_file_and_a_heading(page):
     text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -214,7 +211,7 @@ def headings(page):
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each_row("page", PAGES)
 def test_every_source_file_that_is_named_is_there(page):
     folders = "|".join(path.name for path in SOURCE.iterdir() if path.is_dir())
     named = re.findall(rf"`((?:{folders})/[\w/]+\.(?:py|sql))`", page.read_text("utf-8"))
@@ -280,9 +277,7 @@ def promises(text):
     return [match[0] for match in PROMISES.finditer(" ".join(text.split()))]
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if DECISIONS not in page.parents], ids=lambda page: page.name
-)
+@each_row("page", [page for page in PAGES if DECISIONS not in page.parents])
 def test_a_page_speaks_of_what_the_software_does_and_not_of_its_future(page):
     assert promises(page.read_text("utf-8")) == []
 
@@ -305,7 +300,7 @@ def test_docstrings_and_comments_speak_of_what_the_software_does_and_not_of_its_
     assert spoken == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Nothing learns yet, and nothing will from a plain read.",
@@ -335,7 +330,7 @@ def test_words_about_the_future_are_found(text):
     assert promises(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Rank the files that a task will touch.",

@@ -1,6 +1,6 @@
 """An error that goes through a payload comes out as it went in."""
 
-import pytest
+from tests.rows import each_row
 
 from priming import errors
 from priming.errors import MissingExtra, ParamError, PrimingError
@@ -12,7 +12,7 @@ KINDS = sorted(
 )
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (ParamError, MissingExtra)])
+@each_row("kind", [kind for kind in KINDS if kind not in (ParamError, MissingExtra)])
 def test_every_error_comes_back_in_its_own_class_with_its_message(kind):
     back = error_from_payload(full_error_payload(kind("what happened")))
     assert (type(back), str(back)) == (kind, "what happened")

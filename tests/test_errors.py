@@ -4,6 +4,7 @@ import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
+from tests.rows import each_row
 
 from priming import errors
 from priming.errors import MissingExtra, ParamError, PrimingError
@@ -23,14 +24,14 @@ CODES = {
 }
 
 
-@pytest.mark.parametrize(("name", "code"), CODES.items())
+@each_row(("name", "code"), CODES.items())
 def test_each_error_is_of_the_tree_and_has_its_code(name, code):
     cls = getattr(errors, name)
     assert issubclass(cls, PrimingError)
     assert cls.code == code
 
 
-@pytest.mark.parametrize("name", ["Busy", "Corrupt", "SchemaTooNew"])
+@each_row("name", ["Busy", "Corrupt", "SchemaTooNew"])
 def test_what_a_database_can_suffer_is_a_store_error(name):
     assert issubclass(getattr(errors, name), errors.StoreError)
 
@@ -68,7 +69,7 @@ def test_what_is_counted_stays_counted_when_an_error_is_told_again():
     assert ParamError.of(["a", *again.violations]).violations[-1] == "… and 11 more"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         [{}] * 3_000_000,
@@ -76,7 +77,6 @@ def test_what_is_counted_stays_counted_when_an_error_is_told_again():
         ({"k": 1},) * 10_000,
         [[[["deep"] * 10_000] * 1_000] * 1_000],
     ],
-    ids=["list", "dict", "tuple", "nested"],
 )
 def test_a_huge_container_is_not_written_out_to_be_cut(value):
     tracemalloc.start()
@@ -91,8 +91,6 @@ def test_a_time_is_shown_as_it_is_typed():
     assert errors.shown(datetime(2026, 3, 1, tzinfo=UTC)) == "'2026-03-01T00:00:00+00:00'"
 
 
-@pytest.mark.parametrize(
-    "value", [[1, "a"], {"b": (1,)}, (), {}, [[]], {1: None}, "x", 2.5, b"y", None, (1, 2)]
-)
+@each_row("value", [[1, "a"], {"b": (1,)}, (), {}, [[]], {1: None}, "x", 2.5, b"y", None, (1, 2)])
 def test_a_small_value_is_shown_as_python_writes_it(value):
     assert errors.shown(value) == repr(value)

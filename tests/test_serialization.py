@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from types import MappingProxyType
 
 import pytest
+from tests.rows import each_row
 
 from priming import Memory
 from priming.config.profiles import ALL
@@ -104,7 +105,7 @@ def test_read_only_mappings_and_sets_have_a_form():
     assert encode(MappingProxyType({"b": frozenset({"y", "x"})})) == {"b": ["x", "y"]}
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+@each_row("number", [float("nan"), float("inf"), float("-inf")])
 def test_numbers_that_json_cannot_hold_become_null(number):
     assert encode({"score": number}) == {"score": None}
 
@@ -114,7 +115,7 @@ def test_true_is_not_a_number():
     assert encode(True) is True
 
 
-@pytest.mark.parametrize("value", [b"bytes", object(), Step])
+@each_row("value", [b"bytes", object(), Step])
 def test_what_has_no_form_is_refused(value):
     with pytest.raises(TypeError, match="has no JSON form"):
         encode(value)

@@ -2,6 +2,7 @@ from datetime import UTC, datetime
 from threading import Thread
 
 import pytest
+from tests.rows import each_row
 
 from priming import Conflict, HashedEmbedder, Memory, ParamError
 from priming.maintenance.generations import change_embedder
@@ -119,7 +120,7 @@ def test_a_message_is_remembered_with_its_speaker_session_time_and_trust(memory)
     assert len(memory.log()) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "text"),
     [
         ("plain", "plain"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.rows import each_row
 
 from priming.cli.command import status_of, wants_json
 from priming.errors import Busy, Conflict, Corrupt, MissingExtra, NotFound, ParamError, PrimingError
@@ -142,7 +143,7 @@ def test_a_failure_that_the_caller_cannot_put_right_has_status_1(shell):
     assert done.stderr == "error: text.db is not a Priming database: name another file; it was not changed\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status"),
     [
         (ParamError("a", 1, "must not"), 2),

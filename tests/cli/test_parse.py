@@ -1,12 +1,13 @@
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.cli.parse import json_object, moment
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "before"),
     [
         ("10m", timedelta(minutes=10)),
@@ -31,7 +32,7 @@ def test_a_time_of_day_alone_is_todays():
     )
 
 
-@pytest.mark.parametrize("text", ["10", "m", "10 minutes", "-5m", "999999w", "25:00", "9:30"])
+@each_row("text", ["10", "m", "10 minutes", "-5m", "999999w", "25:00", "9:30"])
 def test_other_words_for_a_time_are_refused_with_the_forms_that_are_known(text):
     with pytest.raises(ParamError, match="how long ago, as 10m"):
         moment("since", text)
@@ -50,7 +51,7 @@ def test_a_day_in_words_is_its_midnight():
     assert earliest <= moment("since", "now") <= datetime.now(UTC)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text", ["last week", "March 2024", "in 2024", "yesterday or so", "2026-02-30", "on 30 February 2024"]
 )
 def test_what_is_no_single_day_is_no_time(text):
@@ -58,7 +59,7 @@ def test_what_is_no_single_day_is_no_time(text):
         moment("since", text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rule"),
     [
         ('{"a": 1', """metadata = '{"a": 1': must be JSON: """),

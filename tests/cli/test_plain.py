@@ -6,6 +6,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from tests.rows import each_row
 from typer.testing import CliRunner
 
 from priming.cli.command import create, group
@@ -57,7 +58,7 @@ def test_an_answer_without_lines_of_its_own_is_shown_by_its_type(message):
     assert message("forget", "port").splitlines()[0].split()[1] == "forget"
 
 
-@pytest.mark.parametrize("op", [op for op in OPS if op.verb], ids=lambda op: op.name)
+@each_row("op", [op for op in OPS if op.verb])
 def test_a_command_can_be_made_of_every_verb_of_the_library(op):
     if op.at.startswith("priming."):
         app = group("Memory")

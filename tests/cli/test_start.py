@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from tests.rows import each_row
 
 from priming.cli.command import create
 from priming.cli.start import GROUPS, QUICK, build
@@ -81,7 +82,7 @@ def test_only_the_command_that_is_called_is_declared_and_all_if_there_is_none_of
     assert [*typer.main.get_command(build("no-such")).commands] == [*every]
 
 
-@pytest.mark.parametrize("name", QUICK)
+@each_row("name", QUICK)
 def test_a_command_that_is_loaded_alone_takes_the_same_options(name):
     module = import_module(f"priming.cli.groups.{QUICK[name]}")
     alone = typer.main.get_command(create(module))

@@ -2,9 +2,9 @@
 
 import threading
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.caller import Caller, calling, present_caller
 
@@ -40,7 +40,7 @@ def test_headers_bring_a_caller_to_the_server_in_one_line_each(actor, via, sessi
             assert getattr(arrived, name) == expected
 
 
-@pytest.mark.parametrize("header", ["\\ud800", "\\x", "\xff", "\\N{x}", "a" * 10_000])
+@each_row("header", ["\\ud800", "\\x", "\xff", "\\N{x}", "a" * 10_000])
 def test_headers_that_make_no_sense_do_no_harm(header):
     caller = Caller("user", "http").after({"Priming-Actor": header})
     assert len(caller.actor) <= 120

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder, Memory, ParamError
 from priming.config import profiles
@@ -59,7 +60,7 @@ def test_options_come_before_variables_and_variables_before_files(project, monke
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("constant", "text", "section", "value"),
     [
         ("floop.spread.combine", "sum", "spread", ("combine", "sum")),
@@ -95,7 +96,7 @@ def test_weights_that_do_not_sum_to_one_are_refused_together():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "message"),
     [
         ("pocc.spread.gain", "1", "--set pocc.spread.gain: 'pocc' is not a profile: did you mean poc?"),
@@ -167,7 +168,7 @@ def test_every_constant_has_a_variable_of_its_own():
     assert len(names) == len(set(names)) > 300
 
 
-@pytest.mark.parametrize("name", profiles.ALL)
+@each_row("name", profiles.ALL)
 def test_each_default_of_a_constant_keeps_its_own_rule(name):
     for constant in table([name]).values():
         value = constant.default
@@ -178,7 +179,7 @@ def test_each_default_of_a_constant_keeps_its_own_rule(name):
         assert constant.check(value, text=False)[1] == ""
 
 
-@pytest.mark.parametrize("name", profiles.ALL)
+@each_row("name", profiles.ALL)
 def test_what_a_profile_uses_can_be_set_and_is_shown(name):
     profile = profiles.get(name)
     allowed = settable(profile)

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.config.environment import AgentSettings, agent_settings, global_folder, global_store, locate
 from priming.config.store_urls import Location, url_of
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "path"),
     [
         ("sqlite:///notes.db", Path("notes.db")),
@@ -28,7 +29,7 @@ def test_power_loss_is_survived_on_request():
     assert locate("sqlite:///notes.db?synchronous=FULL").synchronous == "full"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "notes.db",
@@ -64,7 +65,7 @@ def test_another_folder_for_the_global_store_is_taken_from_the_environment(monke
     assert global_store() == tmp_path / "memory.db"
 
 
-@pytest.mark.parametrize("path", ["notes.db", "/var/lib/notes.db", "/with space/50%?x#y.db"])
+@each_row("path", ["notes.db", "/var/lib/notes.db", "/with space/50%?x#y.db"])
 def test_the_url_of_a_path_leads_to_it(path):
     assert locate(url_of(Path(path))) == Location("sqlite", Path(path))
 

@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import replace
 
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.config.profiles import ALL, get
@@ -21,7 +22,7 @@ COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize("name", ROWS)
+@each_row("name", ROWS)
 def test_a_profile_spreads_as_its_row_says(name):
     spread = get(name).spread
     assert tuple(getattr(spread, column) for column in COLUMNS) == ROWS[name]
@@ -36,7 +37,7 @@ def test_all_seven_are_there():
     assert set(ALL) == {"priming", "floop", "synapse", "ethos", "arc", "poc", "world-weaver"}
 
 
-@pytest.mark.parametrize("name", ALL)
+@each_row("name", ALL)
 def test_a_profile_cannot_be_changed(name):
     with pytest.raises(dataclasses.FrozenInstanceError):
         get(name).score = "other"
@@ -66,7 +67,7 @@ def test_a_profile_that_adds_up_arrivals_undivided_has_a_gain_below_one(name):
     assert replace(profile, spread=replace(profile.spread, gain=0.99)).spread.gain == 0.99
 
 
-@pytest.mark.parametrize("name", ["priming", "floop", "synapse"])
+@each_row("name", ["priming", "floop", "synapse"])
 def test_where_arrivals_are_divided_or_the_greatest_counts_the_gain_may_be_one(name):
     profile = get(name)
     assert replace(profile, spread=replace(profile.spread, gain=1.0)).spread.gain == 1.0

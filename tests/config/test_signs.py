@@ -1,9 +1,9 @@
-import pytest
+from tests.rows import each_row
 
 from priming.config.words import BUILT_IN, RelationSigns, sign_of_name
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         *("contradicts", "refutes", "negates", "conflicts", "disproves", "opposes", "denies", "rebuts"),
@@ -56,7 +56,7 @@ def test_names_of_opposition_suppress(name):
     assert sign_of_name(name) == -1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         *("supports", "reminds-of", "explains", "causes", "blocks", "counterpart-of", "renegade", "negative"),

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.config.store_urls import parse_url, url_of, without_password
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "plain"),
     [
         ("postgresql:///plants", "postgresql:///plants"),
@@ -33,7 +34,7 @@ def test_what_is_not_ours_reaches_libpq_as_it_was_written(url, plain):
     assert parse_url(url).url == plain
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "postgresql:plants",
@@ -69,21 +70,19 @@ def test_a_schema_is_refused_by_a_rule_that_it_breaks():
         parse_url("postgresql://ann@h/plants?schema=9x")
 
 
-@pytest.mark.parametrize(
-    "name", ["a?b.db", "a#c.db", "a?synchronous=full", "~", "~/x.db", "~kim/x.db", "a%3Fb.db"]
-)
-@pytest.mark.parametrize("folder", ["", "/srv/"])
+@each_row("name", ["a?b.db", "a#c.db", "a?synchronous=full", "~", "~/x.db", "~kim/x.db", "a%3Fb.db"])
+@each_row("folder", ["", "/srv/"])
 def test_the_url_of_a_path_names_that_path(folder, name):
     assert parse_url(url_of(Path(folder + name))).path == Path(folder + name)
 
 
-@pytest.mark.parametrize("end", ["?b.db", "#c.db", "#", "?synchronous=full#c", "?=", "?origin&b"])
+@each_row("end", ["?b.db", "#c.db", "#", "?synchronous=full#c", "?=", "?origin&b"])
 def test_what_would_name_another_file_is_refused_with_the_way_to_write_it(end):
     with pytest.raises(ParamError, match="of a path are %3F and %23"):
         parse_url(f"sqlite:///a{end}")
 
 
-@pytest.mark.parametrize("url", ["sqlite:a.db", "sqlite:a/b.db", "sqlite:///a/", "sqlite:////a/b/"])
+@each_row("url", ["sqlite:a.db", "sqlite:a/b.db", "sqlite:///a/", "sqlite:////a/b/"])
 def test_a_url_whose_path_is_no_file_is_refused_instead_of_naming_another_file(url):
     with pytest.raises(ParamError, match="must be sqlite:///relative"):
         parse_url(url)

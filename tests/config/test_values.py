@@ -9,6 +9,7 @@ import pickle
 from typing import Any
 
 import pytest
+from tests.rows import each_row
 
 from priming.config import values
 
@@ -46,7 +47,7 @@ def _declared(decorate: Any) -> type:
     return Sample
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options",
     [
         {},
@@ -75,7 +76,7 @@ def test_a_value_is_that_of_the_standard_library(options: dict[str, Any]) -> Non
         assert hash(ours("a")) == hash(theirs("a")) == hash(ours("a", [1], "x"))
 
 
-@pytest.mark.parametrize("arguments", [(), ("a", [], "k", 1), ("a", "b", "c", "d")])
+@each_row("arguments", [(), ("a", [], "k", 1), ("a", "b", "c", "d")])
 def test_wrong_arguments_are_refused_as_by_any_function(arguments: tuple[Any, ...]) -> None:
     for kind in twins(frozen=True):
         with pytest.raises(TypeError):

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.words import TRUST, instructs, is_trusted_as, least
 from priming.errors import ParamError
@@ -27,7 +28,7 @@ def test_agents_and_users_instruct_and_tools_do_not():
     assert [instructs(item) for item in ("untrusted", "tool", "agent", "user")] == [False, False, True, True]
 
 
-@pytest.mark.parametrize("call", [lambda: least([]), lambda: least(["admin"]), lambda: instructs("")])
+@each_row("call", [lambda: least([]), lambda: least(["admin"]), lambda: instructs("")])
 def test_an_unknown_trust_is_refused(call):
     with pytest.raises(ParamError, match="untrusted, tool, agent, user"):
         call()

@@ -6,6 +6,7 @@ import pyactup
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.base_level import (
     associative_strength,
@@ -42,7 +43,7 @@ def test_ten_uses_an_hour_ago_have_a_base_level_of_2_996():
     assert round(optimized(10, 1), 3) == 2.996
 
 
-@pytest.mark.parametrize(("n", "age"), [(0, 5), (-1, 5), (3, 0), (3, -2)])
+@each_row(("n", "age"), [(0, 5), (-1, 5), (3, 0), (3, -2)])
 def test_what_was_never_used_has_a_base_level_of_minus_ten(n, age):
     assert optimized(n, age) == -10
 
@@ -140,7 +141,7 @@ def test_hybrid_of_a_memory_never_used_is_minus_ten():
 # what all of them share
 
 
-@pytest.mark.parametrize("age", [0, -3, 1e-9])
+@each_row("age", [0, -3, 1e-9])
 def test_ages_are_floored_at_a_thousandth_of_an_hour(age):
     assert recency_frequency(2, age) == recency_frequency(2, 0.001)
     assert exact([age, 2]) == exact([0.001, 2])
@@ -235,7 +236,7 @@ def test_without_sigma_there_is_no_noise_and_no_draw():
     assert rng.random() == np.random.default_rng(3).random()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (lambda: optimized(1, 1, d=1.0), "d = 1.0: must be in [0, 1)"),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.bitemporal import history, split, visible
 from priming.errors import ParamError
@@ -141,7 +142,7 @@ def test_one_version_is_visible_at_most_and_the_known_past_never_changes(steps):
 NAIVE = datetime(2026, 1, 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.params.laws import SpreadParams
 from priming.core.credit import credit, path_credit, strongest_paths
@@ -96,7 +97,7 @@ def test_without_steps_nothing_is_credited():
     assert credit(flow_of(2, [(0, 1, 0.5)], {0: 1.0}, steps=0), 0) == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("target", "floor", "message"),
     [
         (2, 0.05, r"target = 2: must be a row in \[0, 2\)"),

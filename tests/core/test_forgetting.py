@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.params.laws import FORGETTING
 from priming.core.forgetting import (
@@ -198,7 +199,7 @@ def test_exponential_decay_in_two_stretches_is_decay_in_one(w, a, b):
 # what all of them share
 
 
-@pytest.mark.parametrize(
+@each_row(
     "law",
     [power_retrievability, fsrs_retrievability, edge_decay, edge_decay_linear, recency_half_life],
 )
@@ -214,7 +215,7 @@ def test_stability_broadcasts_over_success_and_failure():
     assert result.tolist() == [stability_after(1.0, 0.5, True), stability_after(2.0, 0.5, False)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (lambda: power_retrievability(-1.0, 1.0), "t = -1.0: must be finite and ≥ 0"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.graph import Graph
 from priming.errors import ParamError
@@ -122,7 +123,7 @@ def columns(links):
     return [np.array([link[i] for link in links], dtype=kind) for i, kind in enumerate((int, int, float))]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         ((2, [0], [2], [1.0]), r"target = 2: must be a row in \[0, 2\)"),
@@ -144,7 +145,7 @@ def test_bad_links_are_refused_with_the_value_and_the_rule(arguments, message):
         Graph.from_links(*arguments)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("extras", "message"),
     [
         ({"relation": ["a", "b"]}, "relation = 2: must be as many as source, 1"),

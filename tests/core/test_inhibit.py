@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.spread import inhibit, squash
 from priming.errors import ParamError
@@ -90,7 +91,7 @@ def test_the_order_of_activations_survives(values, winners, pool):
     assert np.all(np.diff(result[order]) <= 1e-12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         ({"values": [0.5, -0.1]}, "values = -0.1: must be finite and ≥ 0"),
@@ -136,7 +137,7 @@ def test_the_squash_broadcasts_and_gives_scalars_for_scalars():
     assert type(squash(0.1)) is float
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         ({"x": math.nan}, "x = nan: must be finite"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.lexical import bm25, evidence_idf, idf, length_norm, minmax, scaled
 from priming.errors import ParamError
@@ -21,7 +22,7 @@ SCORES = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=8)
 COUNTS = st.integers(0, 50)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("", []),
@@ -39,7 +40,7 @@ def test_words_become_stems_without_stop_words_and_endings(text, expected):
     assert terms(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("東京都", ["東京", "京都"]),
@@ -174,7 +175,7 @@ def test_a_store_without_terms_scores_zero_and_not_nan():
     assert bm25(0, 0, 0, 5, 5.0, k1=0.0) == 0.0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "name"),
     [
         ((-1, 1, 2, 3, 3.0), "tf"),
@@ -229,7 +230,7 @@ def test_scaling_refuses_nan_and_leaves_its_argument_alone(scale):
     assert x.tolist() == [-1.0, 2.0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("df", "n", "nats"),
     [(0, 10, 3.135494), (3, 10, 1.421386), (10, 10, 0.716678), (1, 1, 0.847298), (2.5, 10, 1.540445)],
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.metacognition import Assessment, assess
 from priming.errors import ParamError
@@ -11,7 +12,7 @@ from priming.errors import ParamError
 YES, NO = True, False
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcomes", "state", "advice", "confidence"),
     [
         ([], "no_data", "keep_going", "medium"),
@@ -70,7 +71,7 @@ def test_the_assessment_is_the_first_rule_that_holds(outcomes):
     assert assess(outcomes) == expected
 
 
-@pytest.mark.parametrize("outcome", ["blocked", None, 1, 0.5])
+@each_row("outcome", ["blocked", None, 1, 0.5])
 def test_an_outcome_that_is_none_is_named(outcome):
     with pytest.raises(
         ParamError, match=re.escape(f"outcomes = {outcome!r}: must be true, false, success or")

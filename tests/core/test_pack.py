@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.params.laws import TierParams
 from priming.core.pack import LEVELS, Packable, Packed, estimate_tokens, pack
@@ -130,7 +131,7 @@ def test_hits_that_give_way_sink_to_the_tier_of_their_activation_before_any_sink
     assert tiers_of(pack(hits, exact - 2, tiers=TierParams())) == {k: own[k] for k in "abcde"}
 
 
-@pytest.mark.parametrize("least", ["full", "gist", "name"])
+@each_row("least", ["full", "gist", "name"])
 def test_a_hit_that_must_stay_ends_no_lower(least):
     rule = hit("a", 0.0, least=least)
     assert tiers_of(pack([rule], None, tiers=TierParams())) == {"a": "full"}
@@ -139,7 +140,7 @@ def test_a_hit_that_must_stay_ends_no_lower(least):
     assert tiers_of(pack([rule, *others], enough)) == {"a": least}
 
 
-@pytest.mark.parametrize("most", ["full", "gist", "name"])
+@each_row("most", ["full", "gist", "name"])
 def test_a_hit_is_told_no_longer_than_it_may_be(most):
     assert tiers_of(pack([replace(hit("a"), most=most), hit("b")], None)) == {"a": most, "b": "full"}
     assert tiers_of(pack([replace(hit("a", least="full"), most=most)], 1000)) == {"a": most}
@@ -270,15 +271,13 @@ def test_of_hits_of_one_size_the_stronger_is_shown_no_smaller(activations, budge
     assert levels == sorted(levels)
 
 
-@pytest.mark.parametrize("budget", [-1, math.nan, math.inf, "many"])
+@each_row("budget", [-1, math.nan, math.inf, "many"])
 def test_a_wrong_budget_is_refused(budget):
     with pytest.raises(ParamError, match="budget"):
         pack([], budget)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("least", "nothing"), ("activation", math.nan), ("activation", math.inf)]
-)
+@each_row(("field", "value"), [("least", "nothing"), ("activation", math.nan), ("activation", math.inf)])
 def test_a_wrong_hit_is_refused(field, value):
     with pytest.raises(ParamError, match=field):
         Packable("a", "a", "a", "a", **{field: value})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.plasticity import (
     AUTOMATIC,
@@ -39,8 +40,8 @@ def test_oja_weakens_a_strong_link_to_a_weak_partner():
     assert oja(0.9, 0.1, 0.5) == pytest.approx(0.89125, abs=1e-12)
 
 
-@pytest.mark.parametrize("position", [0, 1, 2])
-@pytest.mark.parametrize("damage", [math.nan, math.inf, -math.inf])
+@each_row("position", [0, 1, 2])
+@each_row("damage", [math.nan, math.inf, -math.inf])
 def test_oja_answers_damage_with_the_floor(position, damage):
     arguments = [0.5, 0.5, 0.5]
     arguments[position] = damage
@@ -243,7 +244,7 @@ def test_an_edge_is_spent_once_it_has_decayed_below_a_hundredth():
 # what all of them share
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("law", "first", "second"),
     [
         (hebb, [0.0, 0.5, 1.0], [0.1, 1.0]),
@@ -265,7 +266,7 @@ def test_inputs_are_not_changed():
     assert w.tolist() == [0.4, 1.0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (lambda: oja(-0.1, 0.5, 0.5), "w = -0.1: must be finite and ≥ 0"),

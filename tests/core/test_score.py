@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.params.laws import SCORE
 from priming.core import score
@@ -49,13 +50,13 @@ def test_a_blend_is_the_weighted_sum_of_its_components_in_order(law, names, weig
     assert law(*values) == result
 
 
-@pytest.mark.parametrize(("law", "names", "weights"), BLENDS)
+@each_row(("law", "names", "weights"), BLENDS)
 def test_all_ones_score_one_and_all_zeros_nothing(law, names, weights):
     assert law(*[1.0 for _ in names]).total == pytest.approx(1, abs=1e-12)
     assert law(*[0.0 for _ in weights]).total == 0
 
 
-@pytest.mark.parametrize(("law", "names", "weights"), BLENDS)
+@each_row(("law", "names", "weights"), BLENDS)
 def test_a_blend_over_arrays_equals_a_loop_over_scalars(law, names, weights):
     rows = np.linspace(0, 1, 3 * len(names)).reshape(len(names), 3)
     result = law(*rows)
@@ -65,7 +66,7 @@ def test_a_blend_over_arrays_equals_a_loop_over_scalars(law, names, weights):
     assert law(*rows[:-1], 0.5).total.shape == (3,)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("law", "rest"),
     [(score.synapse, 2), (score.arc, 2), (score.episode, 3), (score.fact, 2), (score.procedure, 2)],
 )
@@ -93,7 +94,7 @@ def test_a_boost_multiplies_the_floop_score():
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "boost"),
     [("constraint", 2.0), ("directive", 1.5), ("procedure", 1.2), ("preference", 1.0), (None, 1.0)],
 )
@@ -138,9 +139,7 @@ def test_a_facts_activation_is_squashed_about_zero():
     assert fact_activation(2.0) == pytest.approx(1 / (1 + math.exp(-2)), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("success", 1.0), ("partial", 0.83), ("neutral", 0.83), ("failure", 0.67)]
-)
+@each_row(("name", "value"), [("success", 1.0), ("partial", 0.83), ("neutral", 0.83), ("failure", 0.67)])
 def test_outcomes_have_the_seeds_values(name, value):
     assert outcome_value(name) == value
 
@@ -222,7 +221,7 @@ def test_ratios_stay_between_nothing_and_one(a, b):
     assert 0.15 <= partial_activation(several, every) <= specificity_activation(every)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (lambda: score.floop(1.1, 0, 0, 0), "context = 1.1: must be in [0, 1]"),

@@ -4,6 +4,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.similarity import (
     ComparedBehaviour,
@@ -82,7 +83,7 @@ def test_everything_is_like_itself(text, when):
     assert behaviour_similarity(text, text, when, when) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("similarity", "more_specific", "place"),
     [
         (1.0, True, "merge"),
@@ -99,7 +100,7 @@ def test_a_new_behaviour_is_placed_by_similarity_and_specificity(similarity, mor
     assert placement(similarity, more_specific=more_specific) == place
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("similarity", "linked"),
     [(0.49, False), (0.5, True), (0.7, True), (0.89, True), (0.9, False), (1.0, False)],
 )
@@ -107,7 +108,7 @@ def test_behaviours_that_are_alike_but_not_the_same_are_linked(similarity, linke
     assert is_similar(similarity) is linked
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (lambda: placement(1.1, more_specific=True), "similarity = 1.1: must be in [0, 1]"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.params.laws import SpreadParams
 from priming.core.graph import Edges, Graph
@@ -92,8 +93,8 @@ def test_priming_feeds_a_fifth_of_the_anchors_in_again_each_step():
     )
 
 
-@pytest.mark.parametrize("normalise", ["none", "fan", "share"])
-@pytest.mark.parametrize("combine", ["sum", "max"])
+@each_row("normalise", ["none", "fan", "share"])
+@each_row("combine", ["sum", "max"])
 def test_a_hub_with_conflicts_spreads_to_the_others_as_one_without(normalise, combine):
     requires = [(0, 1, 0.9, "requires"), (0, 2, 0.6, "requires"), (0, 3, 0.3, "requires")]
     conflicts = [(0, 4, 1.0, "conflicts"), (5, 0, 1.0, "conflicts")]
@@ -126,8 +127,8 @@ def test_conflicts_suppress_both_ways_whatever_the_direction(direction):
     assert result == pytest.approx({0: 0.6, 1: 0.3}, abs=1e-12)
 
 
-@pytest.mark.parametrize("relation", ["overrides", "deprecated-to", "merged-into"])
-@pytest.mark.parametrize("direction", ["out", "both"])
+@each_row("relation", ["overrides", "deprecated-to", "merged-into"])
+@each_row("direction", ["out", "both"])
 def test_the_other_three_suppress_from_source_to_target_only(relation, direction):
     graph = links(2, (0, 1, 0.5, relation))
     result = values(graph, {0: 1.0, 1: 0.8}, plain(retention=1.0, direction=direction))
@@ -214,8 +215,8 @@ def test_parallel_links_add_up_to_one_or_to_the_strongest_of_them():
     assert values(strong, {0: 1.0}, plain(normalise="fan")) == pytest.approx({1: 3.0})
 
 
-@pytest.mark.parametrize("combine", ["sum", "max"])
-@pytest.mark.parametrize("weight", [0.001, 0.12, 0.6, 1.0])
+@each_row("combine", ["sum", "max"])
+@each_row("weight", [0.001, 0.12, 0.6, 1.0])
 def test_another_link_between_two_that_are_linked_lowers_nothing(combine, weight):
     before = links(4, (0, 1, 0.8), (0, 2, 0.4), (2, 1, 0.9), (1, 3, 0.5))
     after = links(4, (0, 1, 0.8), (0, 2, 0.4), (2, 1, 0.9), (1, 3, 0.5), (1, 0, weight, "co-activated"))
@@ -332,7 +333,7 @@ def test_without_links_the_anchors_stay_as_retention_and_restart_leave_them():
         assert values(empty, {1: 1.0}, params) == pytest.approx({1: left})
 
 
-@pytest.mark.parametrize("params", TABLE)
+@each_row("params", TABLE)
 def test_without_steps_the_anchors_come_back(params):
     graph = links(3, (0, 1, 0.5), (0, 2, 0.5, "conflicts"))
     ended = spread(graph, {2: 0.5, 0: 0.25}, dataclasses.replace(params, steps=0))
@@ -341,13 +342,13 @@ def test_without_steps_the_anchors_come_back(params):
     assert ended.origin.tolist() == [2, 0]
 
 
-@pytest.mark.parametrize("params", TABLE)
+@each_row("params", TABLE)
 def test_without_gain_no_row_but_the_anchors_is_reached(params):
     graph = links(3, (0, 1, 0.5), (1, 2, 0.5))
     assert set(values(graph, {0: 1.0}, dataclasses.replace(params, gain=0.0))) <= {0}
 
 
-@pytest.mark.parametrize("params", TABLE)
+@each_row("params", TABLE)
 def test_cycles_end_after_the_given_steps(params):
     ring = links(3, (0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0))
     ended = spread(ring, {0: 1.0}, dataclasses.replace(params, steps=50))
@@ -550,7 +551,7 @@ def test_share_with_restart_conserves_energy(some_links, anchors, alpha):
     assert ended.values.sum() == pytest.approx(sum(anchors.values()), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_row("seed", range(4))
 def test_run_to_its_end_the_conserving_form_is_personalised_pagerank(seed):
     rng = np.random.default_rng(seed)
     n, alpha = 30, 0.85
@@ -717,7 +718,7 @@ def test_flow_of_a_row_outside_the_graph_is_refused():
 # ── bad input ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("anchors", "message"),
     [
         ({2: 1.0}, r"anchors = 2: must be a row in \[0, 2\)"),
@@ -736,7 +737,7 @@ def test_bad_anchors_are_refused(anchors, message):
         spread(links(2, (0, 1, 0.5)), anchors, PRIMING)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("gate", "message"),
     [
         ([1.0], r"gate = \(1,\): must have one factor a row, shape \(2,\)"),
@@ -752,7 +753,7 @@ def test_bad_gates_are_refused(gate, message):
         spread(links(2, (0, 1, 0.5)), {0: 1.0}, PRIMING, gate=gate)
 
 
-@pytest.mark.parametrize("factor", [-1.0, math.nan, math.inf])
+@each_row("factor", [-1.0, math.nan, math.inf])
 def test_of_a_long_gate_the_entries_that_energy_meets_are_checked(factor):
     n = 100_000
     gate = np.ones(n)

@@ -3,6 +3,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.when import CueValue, evaluate, findings, is_more_specific
 from priming.errors import ParamError
@@ -37,7 +38,7 @@ def test_any_value_of_a_list_will_do():
     assert evaluate({"language": "go"}, {"language": ("python", "go")}) == (1, 0, 0)
 
 
-@pytest.mark.parametrize("silence", [None, "", "  ", []])
+@each_row("silence", [None, "", "  ", []])
 def test_saying_nothing_is_neutral_on_either_side(silence):
     assert evaluate({"language": "go"}, {"language": silence}) == (0, 0, 1)
     assert evaluate({"language": silence}, {"language": "go"}) == (0, 0, 1)
@@ -52,7 +53,7 @@ def test_languages_and_projects_are_equal_or_different_never_partly():
     assert evaluate({"project": "app"}, {"project": "app-server"}) == (0, 1, 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "path"),
     [
         ("*.go", "main.go"),
@@ -76,7 +77,7 @@ def test_a_path_matches_a_glob(pattern, path):
     assert evaluate({"file": pattern}, {"file": path}) == (1, 0, 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "path"),
     [
         ("*.go", "main.py"),
@@ -102,7 +103,7 @@ def test_a_hostile_pattern_ends_at_once():
     assert not path_matches(pattern, "/".join(["a" * 60 + "b"] * 60))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "text"),
     [
         ("test", "Testing the parser"),
@@ -123,7 +124,7 @@ def test_a_task_or_environment_is_found_by_its_words(expected, text):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "text"),
     [("go", "google the error"), ("write tests", "write docs"), ("deploy", "refactor"), ("ci", "city")],
 )
@@ -161,7 +162,7 @@ def test_a_strict_superset_is_more_specific():
     assert not is_more_specific({"language": "rust", "task": "test"}, wide)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("narrow", "wide"),
     [("src/ui/app.ts", "src/ui/**"), ("src/ui/**", "src/**"), (["a/x.py", "a/y.py"], "a/*.py")],
 )
@@ -188,7 +189,7 @@ def test_specificity_goes_one_way_only(a, b):
     assert not is_more_specific(a, a)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (lambda: evaluate(None, {}), "when = None: must be a mapping of predicate to value"),
@@ -202,7 +203,7 @@ def test_bad_arguments_are_named(call, message):
         call()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "path", "matches"),
     [
         ("notes[", "notes[", True),
@@ -221,7 +222,7 @@ def test_a_bracket_that_is_never_closed_is_a_letter(pattern, path, matches):
     assert path_matches(pattern, path) is matches
 
 
-@pytest.mark.parametrize("pattern", ["[" * 20_000, "{a,b}" * 4_000, "**/" * 7_000 + "x", "*a" * 10_000])
+@each_row("pattern", ["[" * 20_000, "{a,b}" * 4_000, "**/" * 7_000 + "x", "*a" * 10_000])
 def test_a_pattern_beyond_the_limit_matches_nothing(pattern):
     assert not path_matches(pattern, "src/app.py")
     assert not path_matches("*.py", "a/" * 5_000 + "app.py")

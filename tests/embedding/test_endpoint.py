@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming import EmbedderError, HashedEmbedder, Memory, MissingExtra, ParamError
 from priming.config.params.services import EmbedderParams
@@ -250,7 +251,7 @@ def test_another_address_model_or_length_is_another_generation(place):
     assert item.generation.startswith("m/16/")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "model", "options"),
     [
         ("ftp://h/v1", "m", {}),

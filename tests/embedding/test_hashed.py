@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.embedding.protocol import HashedEmbedder, TokenEmbedder
 from priming.errors import ParamError
@@ -62,14 +63,14 @@ def test_another_dimension_is_another_generation():
     assert HashedEmbedder(8).generation != HashedEmbedder(16).generation
 
 
-@pytest.mark.parametrize("dimension", [1, 7, 64, 513, 1000])
+@each_row("dimension", [1, 7, 64, 513, 1000])
 def test_any_dimension_is_of_use(dimension):
     rows = HashedEmbedder(dimension).embed(["alpha", "beta"])
     assert rows.shape == (2, dimension)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("dimension", [0, -1, 2.5, True])
+@each_row("dimension", [0, -1, 2.5, True])
 def test_a_wrong_dimension_is_refused(dimension):
     with pytest.raises(ParamError, match="dimension"):
         HashedEmbedder(dimension)

@@ -1,9 +1,9 @@
 """A long text is cut into passages, and the vectors of all of it are one value in a store."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.params.limits import PASSAGES
 from priming.core.arguments.arrays import TextVectors, unpacked
@@ -25,12 +25,12 @@ def parts(text):
     return [text[start:end] for start, end in zip((0, *ends), ends, strict=False)]
 
 
-@pytest.mark.parametrize("text", ["", "It rained.", "é" * (PASSAGES.whole // 2), "\n" * 2_000])
+@each_row("text", ["", "It rained.", "é" * (PASSAGES.whole // 2), "\n" * 2_000])
 def test_a_text_that_is_read_whole_or_is_one_piece_has_no_passages(text):
     assert passage_ends(text) == ()
 
 
-@pytest.mark.parametrize("text", [PROSE, MARKDOWN, CHINESE, CODE, PROSE + CHINESE, "word " * 900])
+@each_row("text", [PROSE, MARKDOWN, CHINESE, CODE, PROSE + CHINESE, "word " * 900])
 def test_passages_of_a_long_text_are_about_as_long_as_each_other(text):
     sizes = [len(part.encode()) for part in parts(text)]
     assert "".join(parts(text)) == text
@@ -69,7 +69,7 @@ def test_a_long_text_has_the_vector_of_the_whole_and_of_each_passage_under_its_t
     assert long.passages.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("content", ["", "It rained.", PROSE, CHINESE])
+@each_row("content", ["", "It rained.", PROSE, CHINESE])
 def test_what_a_store_holds_is_unpacked_as_it_was(content):
     (vectors,) = vectors_of(HashedEmbedder(32), [Draft(content, heading="Title")])
     again = unpacked(vectors.packed())
@@ -84,7 +84,7 @@ def test_a_vector_alone_is_stored_as_its_numbers():
     assert unpacked(item.tobytes()).ends == ()
 
 
-@pytest.mark.parametrize("last", [np.nan, np.inf, -np.inf, 1e30, 2.5, 3.0])
+@each_row("last", [np.nan, np.inf, -np.inf, 1e30, 2.5, 3.0])
 def test_bytes_that_fit_no_passages_are_a_vector_alone(last):
     harmed = np.array([0.6, 0.8, 0.0, 0.0, 0.0, last], "<f4")
     assert len(unpacked(harmed.tobytes()).whole) == 6

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.rows import each_row
 
 from priming.embedding.endpoint import EndpointEmbedder
 from priming.embedding.onnx import OnnxEmbedder, packaged
@@ -15,7 +16,7 @@ from priming.embedding.wordllama import StaticEmbedder
 from priming.errors import ParamError
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "kind"),
     [
         ("wordllama", StaticEmbedder),
@@ -59,7 +60,7 @@ def test_an_address_names_its_model_and_may_name_dimensions(monkeypatch):
     assert named("http://localhost:8080/v1?model=m").dimensions is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name", ["", "bert", "wordllama:2", "auto:onnx", "semantic:", "hashed:", "onnx:", "mailto:x", None, 7]
 )
 def test_a_name_that_is_none_is_refused_with_those_there_are(name):
@@ -69,13 +70,13 @@ def test_a_name_that_is_none_is_refused_with_those_there_are(name):
         named(name)
 
 
-@pytest.mark.parametrize("name", ["hashed:0", "hashed:-1", "hashed:x", "hashed:1.5"])
+@each_row("name", ["hashed:0", "hashed:-1", "hashed:x", "hashed:1.5"])
 def test_a_dimension_that_is_none_is_refused(name):
     with pytest.raises(ParamError, match="must be hashed:DIMENSION"):
         named(name)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "rule"),
     [
         ("", "must end in"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder
 from priming.embedding.protocol import SemanticEmbedder, token_part, word_part
@@ -44,9 +45,7 @@ def test_any_embedder_of_sentences_can_stand_beside_the_words():
     assert embedder.sentence_part.model == "m"
 
 
-@pytest.mark.parametrize(
-    "name", ["semantic:wordllama", "semantic:semantic", "semantic:hashed:8", "semantic:auto"]
-)
+@each_row("name", ["semantic:wordllama", "semantic:semantic", "semantic:hashed:8", "semantic:auto"])
 def test_what_embeds_no_sentences_does_not_stand_beside_them(name):
     with pytest.raises(ParamError, match="must name what embeds sentences"):
         named(name)

@@ -8,6 +8,7 @@ import random
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.rows import each_row
 from tokenizers import Tokenizer
 
 from priming.embedding.weights import packaged
@@ -76,7 +77,7 @@ def test_characters_in_any_order_have_the_tokens_of_the_library() -> None:
     assert [OWN.tokens(text, NO_END) for text in texts] == [*map(without_ends, LIBRARY.encode_batch(texts))]
 
 
-@pytest.mark.parametrize("most", [3, 20, 256])
+@each_row("most", [3, 20, 256])
 def test_a_long_text_is_cut_as_the_library_cuts_it(most: int) -> None:
     assert OWN is not None
     library = Tokenizer.from_str(FILE.decode())
@@ -91,7 +92,7 @@ def test_half_a_surrogate_pair_reads_as_a_question_mark() -> None:
     assert OWN.tokens("a \ud800 b", NO_END) == OWN.tokens("a ? b", NO_END)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("part", "value"),
     [("normalizer", None), ("pre_tokenizer", {"type": "Whitespace"}), ("post_processor", None)],
 )

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming.transfer.importers import formats, recognised
@@ -262,7 +263,7 @@ def test_a_pickle_that_unfolds_to_more_than_a_memory_is_refused():
         model_fields(pickle.dumps(PointWith(bomb)), "here")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "asking",
     [
         b"\x80\x04N" + b"r\xff\xff\xff\x03" * 50 + b".",

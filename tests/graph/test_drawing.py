@@ -6,7 +6,7 @@ import json
 import re
 from datetime import UTC, datetime
 
-import pytest
+from tests.rows import each_row
 
 from priming.graph.drawing import DrawnNode, GraphDrawing, as_dot, json_text
 from priming.types import Link
@@ -104,7 +104,7 @@ def test_dot_survives_every_odd_text():
     assert edges[0][2]["label"] == 'r"\\'
 
 
-@pytest.mark.parametrize("key", ["a b", "node", "graph", "strict", "1.5", "ключ", "<b>", "a:b:c", "//", "#"])
+@each_row("key", ["a b", "node", "graph", "strict", "1.5", "ключ", "<b>", "a:b:c", "//", "#"])
 def test_a_key_that_is_a_word_of_dot_is_still_a_key(key):
     text = as_dot(drawing(node(key), node("other"), links=[link(key, "other")]))
     assert f'  "{key}" [label=' in text

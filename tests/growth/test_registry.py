@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from tests.rows import each_row
 
 import priming
 
@@ -65,7 +66,7 @@ def patterns_of(value, depth=0):
             yield from patterns_of(item, depth + 1)
 
 
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+@each_row("reader", READERS)
 def test_a_reader_reads_an_ordinary_text(reader):
     reader.read(
         "Ada Lovelace (Ada) said: use `uv` instead of pip in src/app.py, then run 1. tests 2. docs.\n"

@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 from tests.storage.making import loop_session
 
 from priming import NotFound
@@ -102,7 +103,7 @@ def test_a_memory_that_no_recall_of_the_session_returned_is_not_judged_in_it(gat
     assert weights(gateway) == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "names", "first"),
     [
         ("deploy", ["review", "deploy-7", "Deploy"], ["Deploy", "deploy-7", "review"]),

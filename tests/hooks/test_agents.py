@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming.mcp.tools import prompt_text
@@ -44,7 +45,7 @@ BASH = {"tool_name": "Bash", "tool_input": {"command": "pytest -q", "description
 PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: src/b.py\n+z\n*** End Patch"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("payload", "agent"),
     [
         (CLAUDE, "claude-code"),
@@ -61,12 +62,12 @@ def test_an_agent_is_recognised_by_its_own_keys(payload, agent):
     assert event.session in payload.values()
 
 
-@pytest.mark.parametrize("payload", [CLAUDE, CODEX, CURSOR, GEMINI, OPENCODE])
+@each_row("payload", [CLAUDE, CODEX, CURSOR, GEMINI, OPENCODE])
 def test_the_prompt_is_read(payload):
     assert parse_event({**payload, "prompt": "fix it"}).prompt == "fix it"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("payload", "files", "command"),
     [
         ({**CLAUDE, "hook_event_name": "PreToolUse", "tool_use_id": "toolu_01", **BASH}, (), "pytest -q"),
@@ -109,7 +110,7 @@ def test_the_files_and_the_command_of_a_tool_are_read(payload, files, command):
     assert (event.files, event.command) == (files, command)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("payload", "output"),
     [
         ({**CLAUDE, **BASH, "tool_response": {"stdout": "ok", "stderr": "", "interrupted": False}}, "ok\n"),
@@ -130,13 +131,13 @@ def test_only_a_resumed_session_still_has_its_context():
     )
 
 
-@pytest.mark.parametrize("payload", [{}, {"session_id": ""}, {"session_id": 7}])
+@each_row("payload", [{}, {"session_id": ""}, {"session_id": 7}])
 def test_a_payload_without_a_session_is_refused(payload):
     with pytest.raises(ParamError, match="session_id"):
         parse_event(payload)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("agent", "event", "output"),
     [
         (

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from benchmarks.capture import SESSIONS, played
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.config import adoption, settings
@@ -197,7 +198,7 @@ def test_a_transcript_that_is_broken_or_none_is_read_as_far_as_it_goes(tmp_path)
     assert read(path).requests == read(tmp_path).requests == read(tmp_path / "none").requests == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("prompt", "left"),
     [
         ("<command-name>/x</command-name>\n<command-args></command-args>", ""),

@@ -1,9 +1,9 @@
-import pytest
+from tests.rows import each_row
 
 from priming_agents import context
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "tasks"),
     [
         ("pytest -q tests", ["test"]),
@@ -29,7 +29,7 @@ def test_a_command_has_its_tasks(command, tasks):
     assert context.tasks_of(command) == tasks
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "languages"),
     [
         ("pytest -q", ["python"]),

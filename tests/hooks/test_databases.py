@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import psycopg
 import pytest
+from tests.rows import each_row
 from tests.server.postgres.server import empty
 
 from priming import HashedEmbedder, Memory
@@ -54,7 +55,7 @@ def url(postgres, monkeypatch):
     empty(postgres, SCHEMA)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "postgresql://ann@db.example/team",

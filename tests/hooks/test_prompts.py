@@ -1,6 +1,6 @@
 """What a prompt asks for in the long run: a plain rule is learned, what may be one asked about, the rest left."""
 
-import pytest
+from tests.rows import each_row
 
 from priming_agents.limits import HOOK
 from priming_agents.prompts import contradicted, read_prompt, withdrawn
@@ -126,28 +126,28 @@ def _cases(groups):
     return [(kind, line) for kind, lines in groups.items() for line in lines.strip().splitlines()]
 
 
-@pytest.mark.parametrize("text", LEARNED)
+@each_row("text", LEARNED)
 def test_a_lasting_instruction_in_plain_words_is_learned(text):
     correction = read_prompt(text).correction
     assert correction is not None
     assert correction.right[0].isupper()
 
 
-@pytest.mark.parametrize(("kind", "text"), _cases(ASKED))
+@each_row(("kind", "text"), _cases(ASKED))
 def test_what_may_be_a_rule_is_asked_about_and_not_learned(kind, text):
     reading = read_prompt(text)
     assert reading.asks, kind
     assert reading.correction is None
 
 
-@pytest.mark.parametrize(("kind", "text"), _cases(LEFT))
+@each_row(("kind", "text"), _cases(LEFT))
 def test_what_is_nobodys_rule_is_left_alone(kind, text):
     reading = read_prompt(text)
     assert not reading.asks, kind
     assert reading.correction is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "right", "wrong"),
     [
         ("No, use pathlib instead of os.path.", "Use pathlib instead of os.path", "os.path"),
@@ -171,7 +171,7 @@ def test_what_needs_another_sentence_is_asked_about():
         assert read_prompt(text).correction is None, text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "what does this do?\n```\n# never use eval\nalways = 1\n```",
@@ -209,7 +209,7 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rule"),
     [
         ("scrap that rule about signing commits, it slows us down", "Sign every commit"),
@@ -235,7 +235,7 @@ def test_a_statement_that_says_the_opposite_of_a_rule_names_it():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "That rule about tabs is wrong. Forget it.",
@@ -254,7 +254,7 @@ def test_who_speaks_of_a_rule_as_a_rule_is_asked_about_it_and_confirms_nothing(t
     assert ["Indent with tabs"] in nearest
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text", ["New rule: use tabs", "Which rules are there on tabs?", "Don't use tabs in tests any more"]
 )
 def test_a_rule_that_is_learned_whole_and_a_question_about_rules_withdraw_nothing(text):

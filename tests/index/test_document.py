@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming import Memory
 from priming.index.document import describe, embedded_text, is_rare_word, slot_of, slot_of_title
@@ -58,7 +59,7 @@ def test_an_entity_added_by_hand_has_a_text_and_a_name(embedder):
     assert described(embedder, kind="fact", content="Ada").slot is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("form", "name", "slot"),
     [
         ("name", "The Beatles'", "beatles"),

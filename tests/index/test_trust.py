@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.embedding.wordllama import StaticEmbedder
 from priming.index.nearest import evenly, trust
@@ -30,7 +31,7 @@ def by_chance(seed):
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each_row("seed", range(3))
 def test_vectors_that_tell_what_words_tell_are_trusted_and_others_are_not(seed):
     terms, rarity = texts(seed), np.ones(TERMS)
     for english in (True, False):

@@ -8,6 +8,7 @@ from shutil import copytree
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.config.params.recall import RecallParams
@@ -395,7 +396,7 @@ def test_what_helps_half_of_the_cues_and_harms_the_others_is_refused(memory, clo
     assert memory.stats().weights == {}
 
 
-@pytest.mark.parametrize(("helped", "harmed", "stands"), [(30, 0, True), (29, 1, False), (15, 15, False)])
+@each_row(("helped", "harmed", "stands"), [(30, 0, True), (29, 1, False), (15, 15, False)])
 def test_no_cue_pays_more_than_the_margin_for_the_others(helped, harmed, stands):
     own = RecallParams()
 

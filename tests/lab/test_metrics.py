@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.config.params.limits import MetricParams
@@ -22,7 +23,7 @@ def oracle():
     return importlib.import_module("sklearn.metrics")
 
 
-@pytest.mark.parametrize(("k", "share"), [(1, 0.0), (2, 1 / 3), (3, 1 / 3), (4, 2 / 3), (9, 2 / 3)])
+@each_row(("k", "share"), [(1, 0.0), (2, 1 / 3), (3, 1 / 3), (4, 2 / 3), (9, 2 / 3)])
 def test_recall_counts_the_gold_among_the_first_k(k, share):
     assert recall_at({"a", "b", "c"}, ["x", "a", "y", "b"], k) == share
 
@@ -31,9 +32,7 @@ def test_what_stands_twice_counts_once_and_takes_two_places():
     assert recall_at({"a", "b"}, ["a", "a", "b"], 2) == 0.5
 
 
-@pytest.mark.parametrize(
-    ("ranked", "worth"), [(["a", "x"], 1.0), (["x", "y", "b", "a"], 1 / 3), (["x"], 0.0), ([], 0.0)]
-)
+@each_row(("ranked", "worth"), [(["a", "x"], 1.0), (["x", "y", "b", "a"], 1 / 3), (["x"], 0.0), ([], 0.0)])
 def test_the_first_gold_counts_for_the_reciprocal_rank(ranked, worth):
     assert reciprocal_rank({"a", "b"}, ranked) == worth
 
@@ -70,7 +69,7 @@ def test_auc_turned_round_is_what_is_left_of_one(positives, negatives):
     assert auc(positives, negatives) + auc(negatives, positives) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("item", [([], [1.0]), ([1.0], []), ([math.nan], [1.0]), ([1.0], [math.nan])])
+@each_row("item", [([], [1.0]), ([1.0], []), ([math.nan], [1.0]), ([1.0], [math.nan])])
 def test_auc_refuses_nothing_and_nan(item):
     with pytest.raises(ParamError):
         auc(*item)

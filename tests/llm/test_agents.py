@@ -1,6 +1,7 @@
 """Agents from settings."""
 
 import pytest
+from tests.rows import each_row
 
 from priming import CommandAgent, EndpointAgent, ParamError
 from priming.config.environment import AgentSettings
@@ -24,15 +25,13 @@ def test_a_model_is_asked_at_its_endpoint_with_the_key():
     assert (agent.url, agent.model, agent.key) == ("http://localhost:8080/v1", "qwen3", "secret")
 
 
-@pytest.mark.parametrize(
-    "settings", [AgentSettings(""), AgentSettings(model=""), AgentSettings(model="qwen3")]
-)
+@each_row("settings", [AgentSettings(""), AgentSettings(model=""), AgentSettings(model="qwen3")])
 def test_what_names_nothing_is_refused(settings):
     with pytest.raises(ParamError, match="must be"):
         open_agent(settings)
 
 
-@pytest.mark.parametrize("value", [7, "claude -p", CommandAgent])
+@each_row("value", [7, "claude -p", CommandAgent])
 def test_an_agent_has_a_method_that_answers(value):
     with pytest.raises(ParamError, match="must have a method answer"):
         check_agent(value)

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import AgentError, ParamError
 from priming.config.params.services import AgentParams
@@ -20,7 +21,7 @@ GOOD = {"gist": "Disks fill up."}
 PROMPT = "PRIMING-PHASE: gist\n\nSay it.\n\nThe schema:\n{}\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "reply",
     [
         '{"gist": "Disks fill up."}',
@@ -36,7 +37,7 @@ def test_the_first_object_that_fits_is_the_answer_whatever_stands_about_it(reply
     assert parse_answer(reply, SCHEMA) == GOOD
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "problem"),
     [
         ("", "there is no JSON object in it"),
@@ -63,7 +64,7 @@ def test_any_object_is_found_behind_any_prose(before, after, value):
     assert parse_answer(prose + json.dumps(value) + after, {}) == value
 
 
-@pytest.mark.parametrize("value", [[], "gist", 5, None])
+@each_row("value", [[], "gist", 5, None])
 def test_an_answer_is_an_object(value):
     assert problem_of(value, {}).endswith("is not a JSON object")
 
@@ -92,7 +93,7 @@ def test_a_repair_begins_and_ends_as_the_prompt_did():
     assert again.endswith("\n\nSay it.\n\nThe schema:\n{}\n")
 
 
-@pytest.mark.parametrize(("repairs", "times"), [(0, 1), (1, 2), (2, 3)])
+@each_row(("repairs", "times"), [(0, 1), (1, 2), (2, 3)])
 def test_what_stays_malformed_is_an_error_that_says_what_was_said(repairs, times):
     questions = []
 

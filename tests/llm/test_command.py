@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 
 from priming import AgentError, CommandAgent, ParamError
 from priming.config.params.services import AgentParams
@@ -219,7 +220,7 @@ def test_an_interrupt_kills_it_with_its_children(programs):
     programs.wait_until_gone()
 
 
-@pytest.mark.parametrize("command", ["", "  ", "''", "claude 'unclosed", "a\x00b", None, 7, ["claude"]])
+@each_row("command", ["", "  ", "''", "claude 'unclosed", "a\x00b", None, 7, ["claude"]])
 def test_what_is_no_command_is_refused(command):
     with pytest.raises(ParamError, match="must be a command, quoted as for a shell, such as 'claude -p'"):
         CommandAgent(command)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from tests.rows import each_row
 
 from priming import AgentError, EndpointAgent, MissingExtra, ParamError
 from priming.config.params.services import AgentParams
@@ -249,7 +250,7 @@ def test_the_key_is_not_shown(place):
     assert "secret" not in place.failure(agent)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "",
@@ -271,13 +272,13 @@ def test_what_is_no_address_of_an_endpoint_is_refused(url):
         EndpointAgent(url, "qwen3")
 
 
-@pytest.mark.parametrize("model", ["", "  ", None, 7])
+@each_row("model", ["", "  ", None, 7])
 def test_a_model_has_a_name(model):
     with pytest.raises(ParamError, match="must name a model"):
         EndpointAgent("http://localhost:8080/v1", model)
 
 
-@pytest.mark.parametrize("key", ["", "sec\nret", "geheimnisß"])
+@each_row("key", ["", "sec\nret", "geheimnisß"])
 def test_a_key_that_no_header_can_hold_is_refused_without_showing_it(key):
     with pytest.raises(ParamError, match=r"^key = '…': must be printable ASCII"):
         EndpointAgent("http://localhost:8080/v1", "qwen3", key)
@@ -290,9 +291,7 @@ def test_an_endpoint_and_its_model_are_given_in_one():
     )
 
 
-@pytest.mark.parametrize(
-    "text", ["", "qwen3", "http://localhost/v1", "http://localhost/v1,", ",qwen3", "a,b"]
-)
+@each_row("text", ["", "qwen3", "http://localhost/v1", "http://localhost/v1,", ",qwen3", "a,b"])
 def test_another_form_is_refused_with_an_example(text):
     with pytest.raises(ParamError, match="must be URL,NAME, such as http://localhost:8080/v1,qwen3"):
         parse_model(text)

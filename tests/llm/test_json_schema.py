@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from tests.rows import each_row
 
 from priming.llm.json_schema import KEYWORDS, TYPES, schema_problem, violation_of
 
@@ -67,7 +68,7 @@ def test_a_violation_is_told_in_the_words_of_the_library(keyword, data):
     assert wrong is None if not answer else str(wrong).removesuffix(wrong.limit) in answer
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         {"type": "text"},
@@ -84,6 +85,6 @@ def test_what_the_library_refuses_as_a_schema_is_refused(schema):
     assert not Draft202012Validator(Draft202012Validator.META_SCHEMA).is_valid(schema)
 
 
-@pytest.mark.parametrize("keyword", ["$ref", "anyOf", "not", "minimum", "pattern"])
+@each_row("keyword", ["$ref", "anyOf", "not", "minimum", "pattern"])
 def test_a_keyword_that_would_be_overlooked_is_refused(keyword):
     assert "is not read here" in schema_problem({"properties": {"a": {keyword: {}}}})

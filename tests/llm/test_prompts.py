@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.llm.protocol import fenced, prompt
@@ -25,7 +26,7 @@ def test_what_is_put_in_a_place_is_not_looked_through_for_places():
     assert "{{length}}" in text
 
 
-@pytest.mark.parametrize("places", [{}, {"length": "400"}, {"length": "1", "episodes": "…", "more": "…"}])
+@each_row("places", [{}, {"length": "400"}, {"length": "1", "episodes": "…", "more": "…"}])
 def test_a_place_without_a_text_and_a_text_without_a_place_are_refused(places):
     with pytest.raises(ParamError, match=re.escape("must be those of gist.txt: episodes, length")):
         prompt(SLEEP, "gist", places, SCHEMA)

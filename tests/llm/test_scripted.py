@@ -1,6 +1,7 @@
 """The agent whose answers are known beforehand."""
 
 import pytest
+from tests.rows import each_row
 
 from priming import AgentError, ScriptedAgent
 from priming.llm.protocol import Agent
@@ -30,7 +31,7 @@ def test_at_the_end_of_its_list_it_has_no_answer():
         agent.answer("b", SCHEMA)
 
 
-@pytest.mark.parametrize("answer", [{}, {"n": "one"}, ["n"]])
+@each_row("answer", [{}, {"n": "one"}, ["n"]])
 def test_its_answers_are_held_against_the_schema_as_any_agents(answer):
     with pytest.raises(AgentError, match="does not fit the schema"):
         ScriptedAgent([answer]).answer("a", SCHEMA)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.rows import each_row
 
 from priming.core.pack import estimate_tokens
 from priming.errors import AgentError
@@ -155,7 +156,7 @@ def test_an_answer_by_another_schema_is_an_error_of_the_agent():
 # Files that need a yes
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         *("/etc/passwd", "../other/x.py", "~/.bashrc", ".env", "deep/.env", "./.git/config", "keys/a.pem"),
@@ -167,8 +168,6 @@ def test_files_that_are_precious_or_elsewhere_are_seen(path):
     assert path in questions(TaskPlan("Change it", (path,)))[0]
 
 
-@pytest.mark.parametrize(
-    "path", ["src/app.py", "environment.py", "docs/env.md", "routes/$user.tsx", "$id.tsx"]
-)
+@each_row("path", ["src/app.py", "environment.py", "docs/env.md", "routes/$user.tsx", "$id.tsx"])
 def test_other_files_are_left_alone(path):
     assert questions(TaskPlan("Change it", (path,))) == ()

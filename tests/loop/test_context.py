@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Cue, Memory
 from priming_loop import context
@@ -330,7 +331,7 @@ def test_a_cut_text_is_one_line():
 # Complexity
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("objective", "level", "signals"),
     [
         ("Fix the parser", "simple", ()),

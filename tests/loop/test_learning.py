@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Memory
 from priming.llm.protocol import ScriptedAgent
@@ -490,7 +491,7 @@ def test_the_second_run_of_a_similar_objective_takes_fewer_attempts(memory, sess
     assert counts(memory, second.helped[0])[0] >= 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "values"),
     [
         ("E   NameError: x\n1 failed in 0.1s", "NameError: x"),

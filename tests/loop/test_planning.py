@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.core.metacognition import assess
@@ -82,7 +83,7 @@ def test_with_full_context_it_is_below_1500_tokens_and_bare_below_600():
     assert estimate_tokens(planning_prompt(BARE)) < 600
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcomes", "reply"),
     [
         ([False, False, True, False], "smaller steps"),
@@ -194,7 +195,7 @@ NONSENSE = {
 }
 
 
-@pytest.mark.parametrize("reply", NONSENSE.values(), ids=NONSENSE)
+@each_row("reply", NONSENSE.values())
 def test_what_makes_no_sense_is_asked_for_once_more_with_what_was_wrong(reply):
     agent = ScriptedAgent([reply, PLAN])
     assert plan(agent, BARE, None).assessment == "simple"
@@ -204,14 +205,14 @@ def test_what_makes_no_sense_is_asked_for_once_more_with_what_was_wrong(reply):
     assert "could not be used" in second
 
 
-@pytest.mark.parametrize("reply", NONSENSE.values(), ids=NONSENSE)
+@each_row("reply", NONSENSE.values())
 def test_twice_without_sense_is_an_error_of_the_agent(reply):
     agent = ScriptedAgent([reply, reply])
     with pytest.raises(AgentError, match="makes no sense, asked 2 times"):
         plan(agent, BARE, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         *("", ".", "..", "../x", "a/../../x", "/x", "~/x", "C:\\x", "a\nb", "\\x"),
@@ -223,8 +224,6 @@ def test_a_path_that_leads_out_of_the_project_is_refused(path):
         project_path("delta", path)
 
 
-@pytest.mark.parametrize(
-    ("path", "result"), [("./a/b.py", "a/b.py"), ("a//b", "a/b"), ("a\\b", "a/b"), ("a/../b", "b")]
-)
+@each_row(("path", "result"), [("./a/b.py", "a/b.py"), ("a//b", "a/b"), ("a\\b", "a/b"), ("a/../b", "b")])
 def test_a_path_in_the_project_loses_its_detours(path, result):
     assert project_path("delta", path) == result

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 from tests.storage.sqlite.files import make_store
 
 from priming import Memory
@@ -112,7 +113,7 @@ def test_a_memory_without_a_file_is_locked_by_nobody_else(memory):
         pass
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options",
     [{"attempts": 0}, {"tasks": 0}, {"depth": -1}, {"timeout": 0}, {"minutes": 0}, {"minutes": float("nan")}],
 )

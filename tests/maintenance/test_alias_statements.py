@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.maintenance.aliases import alias_statements, is_short_form
 from priming.text.name_forms.capitals import expansion_of
@@ -14,7 +14,7 @@ def pairs(text, seen=lambda name: name != "yesterday robert smith"):
     return [(statement.alias, statement.name) for statement in alias_statements(text, seen)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "alias", "name"),
     [
         ("Robert Smith (Bob) left.", "Bob", "Robert Smith"),
@@ -41,7 +41,7 @@ def test_a_text_says_that_two_names_are_one(text, alias, name):
     assert pairs(text) == [(alias, name)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Oslo (Norway) is cold.",
@@ -89,7 +89,7 @@ def test_any_text_gives_two_different_names(text):
     assert all(statement.alias != statement.name for statement in alias_statements(text, lambda _: True))
 
 
-@pytest.mark.parametrize("unit", ["A ", "A (", "Aa, or ", "a ", "@", "a.k.a. ", "A. ", "(A) "])
+@each_row("unit", ["A ", "A (", "Aa, or ", "a ", "@", "a.k.a. ", "A. ", "(A) "])
 def test_long_runs_are_read_to_the_end(unit):
     text = unit * (10_000 // len(unit)) + ". Robert Smith (Bob) left."
     assert ("Bob", "Robert Smith") in pairs(text, {"robert smith", "bob"}.__contains__)

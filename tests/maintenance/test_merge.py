@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Conflict, Cue, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config.words import KINDS
@@ -448,7 +449,7 @@ def test_bad_arguments_of_deduplicate_are_named(memory, open_memory, url):
         assert open_memory(url, namespace="theirs").deduplicate(dry_run=dry_run) == []
 
 
-@pytest.mark.parametrize("threshold", [0.0, 0.2, 0.4, 0.55, 0.7, 0.9])
+@each_row("threshold", [0.0, 0.2, 0.4, 0.55, 0.7, 0.9])
 def test_what_stands_for_each_is_that_of_comparing_it_with_all_that_are_kept(threshold):
     words = ["run", "tests", "commit", "never", "push", "main"]
     texts = [

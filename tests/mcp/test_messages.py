@@ -11,6 +11,7 @@ import mcp_types as types
 import pytest
 from mcp_types import jsonrpc
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from tests.rows import each_row
 
 from priming import HashedEmbedder
 from priming.mcp import messages, tools
@@ -59,7 +60,7 @@ def test_the_versions_are_those_of_the_library():
     assert LATER_VERSIONS == MODERN_PROTOCOL_VERSIONS
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name", ["INVALID_REQUEST", "METHOD_NOT_FOUND", "INVALID_PARAMS", "INTERNAL_ERROR", "HEADER_MISMATCH"]
 )
 def test_the_codes_are_those_of_the_library(name):

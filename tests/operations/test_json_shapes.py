@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
+from tests.rows import each_row
 
 from priming.operations import schema
 from priming.operations.json_shapes import INVALID, Problems, plain
@@ -64,7 +65,7 @@ def test_a_time_is_read_as_pydantic_reads_it(time, in_zulu):
     assert own is INVALID if offset is None else own == TypeAdapter(AwareDatetime).validate_python(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hint", "value", "rule"),
     [
         (str, 3, "must be a text"),
@@ -89,7 +90,7 @@ def sorted_required(about):
     return json.loads(json.dumps(about, sort_keys=True))
 
 
-@pytest.mark.parametrize("op", SERVED, ids=lambda op: op.name)
+@each_row("op", SERVED)
 def test_an_answer_is_described_as_pydantic_describes_it(op):
     theirs = TypeAdapter(BY_NAME[op.name].answer).json_schema(mode="serialization")
     assert sorted_required(schema.answer_schema(op.name)) == sorted_required(theirs)

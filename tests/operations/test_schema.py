@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming.operations import schema as wire
@@ -12,7 +13,7 @@ from priming.verbs.rows import BY_NAME, SERVED
 RECALL, REMEMBER = BY_NAME["recall"], BY_NAME["remember"]
 
 
-@pytest.mark.parametrize("op", SERVED, ids=lambda op: op.name)
+@each_row("op", SERVED)
 def test_every_operation_has_a_schema_of_what_it_takes_and_answers(op):
     request = wire.request_schema(op)
     assert request["type"] == "object"
@@ -21,7 +22,7 @@ def test_every_operation_has_a_schema_of_what_it_takes_and_answers(op):
     assert op.declared.summary
 
 
-@pytest.mark.parametrize("sent", [["a", "b"], "a, b", '["a", "b"]'])
+@each_row("sent", [["a", "b"], "a, b", '["a", "b"]'])
 def test_a_list_may_be_an_array_words_between_commas_or_json_text(sent):
     assert wire.arguments(REMEMBER, {"content": "x", "tags": sent})["tags"] == ["a", "b"]
 
@@ -62,13 +63,13 @@ def test_all_that_is_wrong_is_said_at_once():
     assert "topic = 1: is not an argument: recall takes text, cue, " in message
 
 
-@pytest.mark.parametrize("sent", [1756000000, 1756000000.5, True])
+@each_row("sent", [1756000000, 1756000000.5, True])
 def test_a_number_is_no_time(sent):
     with pytest.raises(ParamError, match=r"occurred_at.*ISO 8601"):
         wire.arguments(REMEMBER, {"content": "x", "occurred_at": sent})
 
 
-@pytest.mark.parametrize("sent", [None, [], "text", 3])
+@each_row("sent", [None, [], "text", 3])
 def test_a_request_is_an_object(sent):
     with pytest.raises(ParamError, match=r"request.*object of arguments"):
         wire.arguments(RECALL, sent)

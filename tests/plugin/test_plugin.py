@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import invoke
+from tests.rows import each_row
 
 import priming
 from priming_agents.client import plain_options
@@ -106,7 +107,7 @@ def test_a_command_for_rules_lists_them_with_their_keys(desk, name):
     assert "use-uv-instead-of-pip" in desk.run(script)
 
 
-@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
+@each_row("path", COMMANDS)
 def test_a_command_says_what_it_does_what_it_takes_and_what_it_may_use(path):
     head, text = parts(path)
     assert set(head) <= OF_COMMANDS
@@ -117,7 +118,7 @@ def test_a_command_says_what_it_does_what_it_takes_and_what_it_may_use(path):
     assert {name for name, _ in tools(head["allowed-tools"])} <= TOOLS
 
 
-@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
+@each_row("path", COMMANDS)
 def test_a_command_may_run_each_line_that_it_names_and_nothing_else(path):
     allowed = [rule for name, rule in tools(parts(path)[0]["allowed-tools"]) if name == "Bash"]
     lines = [block.splitlines()[0] for block in blocks(path)]

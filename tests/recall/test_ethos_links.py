@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming.config import profiles
 from priming.config.params.laws import SpreadParams
@@ -58,8 +59,8 @@ def drawn(rng, n, count):
     return [(a, b, weight / 1000) for (a, b), weight in zip(pairs, weights, strict=True)]
 
 
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("limit", [1, 4, 15, 40, 1000])
+@each_row("seed", range(12))
+@each_row("limit", [1, 4, 15, 40, 1000])
 def test_the_kernel_reads_what_the_query_reads(seed, limit):
     rng = random.Random(seed)
     links = drawn(rng, 20, 60)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming.recall.files import divided, lifted, named_files, path_terms, released
 
@@ -19,7 +20,7 @@ def test_a_memory_divides_by_a_power_of_its_files():
     assert divided(np.array([1.0, 2.0]), np.array([9, 1]), 0.5).tolist() == pytest.approx([1 / 3, 2.0])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "terms"),
     [
         ("src/connectionPool.py", ("src", "connect", "pool", "py")),

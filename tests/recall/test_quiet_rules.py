@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Cue
 from priming.core.metacognition import is_quiet
@@ -34,7 +35,7 @@ def quiet(memory):
     return [each.key for each in memory.review() if each.kind == "quiet-rule"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("letters", "silenced"),
     [
         ("", False),

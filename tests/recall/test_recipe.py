@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Cue, FixedClock, Memory
 from priming.config import profiles
@@ -104,7 +105,7 @@ def test_the_end_of_an_answer_does_not_depend_on_the_order_of_its_hits(values):
     assert least_probability(values, LAW) == least_probability(values[::-1], LAW)
 
 
-@pytest.mark.parametrize("level", [0.03, 0.2, 0.9])
+@each_row("level", [0.03, 0.2, 0.9])
 def test_hits_that_are_all_alike_are_all_returned(level):
     assert least_probability(np.full(20, level), LAW) <= level
 

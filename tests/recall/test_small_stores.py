@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder, Memory
 
@@ -35,7 +35,7 @@ GERMAN = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("notes", "answers"),
     [
         (

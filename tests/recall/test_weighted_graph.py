@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config import profiles
 from priming.config.params.recall import LinkFactors
@@ -132,7 +133,7 @@ def test_a_profile_weighs_links_by_relation_and_by_who_made_them():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("holders", "documents", "carries"),
     [(1, 100, False), (2, 100, True), (10, 100, True), (11, 100, False), (11, 1000, True), (21, 1000, False)],
 )

@@ -2,6 +2,7 @@ import math
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from tests.rows import each_row
 
 from priming.config.params.limits import STORE
 from priming.errors import ParamError
@@ -57,7 +58,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "name", "rule"), BAD)
+@each_row(("arguments", "name", "rule"), BAD)
 def test_a_bad_argument_is_named_with_its_value_and_the_rule(arguments, name, rule):
     with pytest.raises(ParamError) as caught:
         draft(arguments)
@@ -73,7 +74,7 @@ def test_what_is_no_mapping_is_refused():
         draft("The disk was full.")
 
 
-@pytest.mark.parametrize("depth", [100, 600, 100_000])
+@each_row("depth", [100, 600, 100_000])
 def test_metadata_nested_beyond_reason_is_refused(depth):
     nested = []
     for _ in range(depth):
@@ -87,14 +88,12 @@ def test_the_defaults_are_those_of_remember():
     assert draft({**TEXT, "heading": None, "tags": (), "metadata": None}) == Draft("The disk was full.")
 
 
-@pytest.mark.parametrize(
-    "name", ["山田\u3000太郎", "Jean\u00a0Valjean", "می\u200cخواهم", "👩\u200d💻 Mia", "Ada"]
-)
+@each_row("name", ["山田\u3000太郎", "Jean\u00a0Valjean", "می\u200cخواهم", "👩\u200d💻 Mia", "Ada"])
 def test_names_of_every_script_are_one_line(name):
     assert draft({**TEXT, "speaker": name, "heading": name, "session": name}).speaker == name
 
 
-@pytest.mark.parametrize("end", ["\n", "\r", "\u2028", "\u2029", "\x85", "\x1b"])
+@each_row("end", ["\n", "\r", "\u2028", "\u2029", "\x85", "\x1b"])
 def test_a_name_holds_no_line_break_and_no_control_character(end):
     with pytest.raises(ParamError, match="one printable line"):
         draft({**TEXT, "speaker": f"Ada{end}x"})
@@ -127,7 +126,7 @@ def test_predicates_may_be_lists_of_alternatives():
 AT = datetime(2024, 5, 17, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "other",
     [
         {"kind": "fact"},

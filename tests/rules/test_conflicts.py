@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming.rules.conflicts import RuleClaim, RuleLoss, resolve_conflicts
@@ -39,7 +40,7 @@ def test_an_overridden_rule_still_overrides_others():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     "stronger",
     [
         {"specificity": 2},

@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import pytest
+from tests.rows import each_row
 
 from priming import Cue, Memory
 
@@ -86,7 +87,7 @@ def test_the_narrower_rule_overrides_the_wider_that_came_later():
 A, B = "Use httpx instead of requests", "Use requests instead of httpx"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "texts",
     [
         [A, B],
@@ -162,7 +163,7 @@ def test_a_merge_takes_the_place_of_the_rules_that_it_reverses():
     assert any(reason.startswith("takes the place of b too") for reason in done.reasons)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "texts",
     [
         ("Start commit messages with the number of the ticket", "Never commit .env files"),
@@ -177,7 +178,7 @@ def test_a_word_in_another_role_reverses_nothing(texts):
     assert memory.links(relation="conflicts") == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("general", "exception"),
     [
         ("Never push to main", "Push documentation fixes to main"),
@@ -193,7 +194,7 @@ def test_an_exception_takes_the_place_of_no_general_rule(general, exception):
     assert {rule.content for rule in memory.list(kinds=["behavior"])} == {general, exception}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("earlier", "later"),
     [
         ("Never push to main", "Push to main"),
@@ -206,7 +207,7 @@ def test_what_is_reversed_as_a_whole_is_replaced(earlier, later):
     assert rule.content == later
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("constraint", "lesser"),
     [
         (
@@ -220,7 +221,7 @@ def test_what_is_reversed_as_a_whole_is_replaced(earlier, later):
         ("Never store tokens in the settings file", "Store the theme in the settings file"),
     ],
 )
-@pytest.mark.parametrize("cue", [None, CI])
+@each_row("cue", [None, CI])
 def test_a_lesser_rule_silences_no_constraint_unless_it_clearly_says_the_opposite(constraint, lesser, cue):
     for first, second in permutations([(constraint, GO), (lesser, cue)]):
         memory = learned(first, second)

@@ -7,6 +7,7 @@ import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming.operations.local_socket import MESSAGE_BYTES, MESSAGE_DEPTH
@@ -68,7 +69,7 @@ def test_garbage_gives_the_same_messages_or_the_same_refusal_in_any_pieces(parts
     assert outcome(parts) == outcome([whole])
 
 
-@pytest.mark.parametrize("data", [b"{}", b"{}\n", b"\n{}\n", b" {}\r\n", b"\n\n\n\n{}\n\n"])
+@each_row("data", [b"{}", b"{}\n", b"\n{}\n", b" {}\r\n", b"\n\n\n\n{}\n\n"])
 def test_the_shortest_object_is_a_message(data):
     assert read([data]) == [{}]
 
@@ -97,7 +98,7 @@ def test_nothing_settles_before_a_line_is_whole():
     assert decoder.framing is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         b'{"a": 1',
@@ -123,7 +124,7 @@ def framed(body):
     return len(body).to_bytes(4, "little") + body
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         framed(b""),
@@ -146,8 +147,8 @@ def test_what_is_no_map_of_what_json_holds_is_refused(data):
         read([data])
 
 
-@pytest.mark.parametrize("framing", [JSON, MESSAGEPACK])
-@pytest.mark.parametrize("levels", [MESSAGE_DEPTH, MESSAGE_DEPTH + 1, 500, 100_000])
+@each_row("framing", [JSON, MESSAGEPACK])
+@each_row("levels", [MESSAGE_DEPTH, MESSAGE_DEPTH + 1, 500, 100_000])
 def test_nesting_has_a_limit(framing, levels):
     """``levels`` counts the message itself."""
     inner = levels - 1

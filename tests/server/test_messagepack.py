@@ -1,9 +1,9 @@
 """Limits of frames of MessagePack, held on the bytes: as many values as unpacking would make."""
 
 import msgpack
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming_server.ethos.socket import check_messagepack
@@ -59,7 +59,7 @@ def test_messagepack_counts_names_and_values(value):
     assert not passes(check_messagepack, "message", frame, depth=100, values=number - 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [b"x" * 300, msgpack.ExtType(1, b"y" * 300), msgpack.ExtType(2, b"1234"), -1.5, 2**63, "z" * 70_000],
 )

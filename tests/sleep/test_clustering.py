@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming.config.params.laws import ClusterParams
 from priming.config.params.limits import SLEEP
@@ -37,12 +38,12 @@ def test_a_single_theme_that_is_not_tight_is_none():
     assert result(np.eye(8)) == []
 
 
-@pytest.mark.parametrize("number", [3, 4, 10])
+@each_row("number", [3, 4, 10])
 def test_identical_vectors_are_one_cluster(number):
     assert result(np.repeat(around(0, 1), number, axis=0)) == [list(range(number))]
 
 
-@pytest.mark.parametrize("number", [0, 1, 2])
+@each_row("number", [0, 1, 2])
 def test_fewer_than_a_cluster_are_none(number):
     assert result(np.repeat(around(0, 1), number, axis=0)) == []
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming.config.params.laws import ClusterParams
 from priming.sleep.deep import DeepStage, KnownEntity, centroid
@@ -72,7 +73,7 @@ def test_its_trust_is_the_least_of_its_sources():
     assert new(planned)[1].trust == "untrusted"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("texts", "fields", "form", "heading"),
     [
         (DISK, {"metadata": {"project": "Heron"}}, "project", "Heron"),
@@ -168,7 +169,7 @@ def test_a_key_that_is_taken_gets_an_end():
     assert new(planned)[0].key.startswith("concept:kestrel-disk-")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "other"),
     [
         ("Flag X was enabled.", "Flag X was disabled."),
@@ -206,7 +207,7 @@ def test_episodes_that_say_the_opposite_are_never_joined_however_far_apart_they_
     assert frozenset(("m0", "m1")) in apart
 
 
-@pytest.mark.parametrize(("least", "count"), [(3, 1), (4, 1), (5, 0)])
+@each_row(("least", "count"), [(3, 1), (4, 1), (5, 0)])
 def test_an_entity_takes_as_many_episodes_as_the_settings_say(least, count):
     episodes, vectors = window(DISK)
     assert len(deep(episodes, vectors, params=ClusterParams(min_occurrences=least))) == count

@@ -1,4 +1,4 @@
-import pytest
+from tests.rows import each_row
 
 from priming.sleep import decay
 from priming.types import LeftAlone
@@ -46,7 +46,7 @@ def test_texts_that_differ_in_words_title_or_outcome_are_no_duplicates():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "other"),
     [
         ("Enable flag X", "Disable flag X"),

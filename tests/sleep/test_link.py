@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
+from tests.rows import each_row
 
 from priming.config.params.limits import SLEEP
 from priming.config.params.recall import LINKING
@@ -107,7 +107,7 @@ def test_a_night_looks_at_so_many_and_other_nights_at_others(monkeypatch):
     assert links(vectors) == links(vectors)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "other", "words"),
     [
         ("Enable flag X", "Disable flag X", ("enable", "disable")),

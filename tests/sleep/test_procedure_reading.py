@@ -1,4 +1,5 @@
 import pytest
+from tests.rows import each_row
 
 from priming.sleep.procedures import read_procedure, steps_as_text
 
@@ -7,7 +8,7 @@ def steps_of(content, metadata):
     return read_procedure(None, content, metadata).steps
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "steps"),
     [
         ("1. Stop it. 2. Delete it.", ("Stop it.", "Delete it.")),
@@ -40,7 +41,7 @@ def test_steps_that_are_listed_are_listed_again_and_the_text_stays():
     assert (text, metadata) == ("How to stop it", {"steps": ["Stop it.", "Delete it."], "ticket": 7})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Clear the disk: 1. Stop it. 2. Delete it.",

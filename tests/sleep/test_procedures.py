@@ -2,7 +2,7 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-import pytest
+from tests.rows import each_row
 
 from priming.sleep.procedures import ProcedureText, compare_procedures, differing, observes
 from priming.text.statements.judge import judge
@@ -49,7 +49,7 @@ def test_steps_that_ask_for_different_things_are_hardly_ever_the_same():
     assert len(same) <= 4
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "right", "words"),
     [
         ("Enable the flag", "Disable the flag", ("enable", "disable")),
@@ -66,7 +66,7 @@ def test_the_words_that_make_the_difference_are_named(left, right, words):
     assert differing([left], [right]) == words
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "right"),
     [
         ("Wait for 30s", "Wait for 30 seconds"),
@@ -83,7 +83,7 @@ def test_a_step_whose_every_difference_is_explained_is_that_step(left, right):
     assert likeness((left, "Save."), (right, "Save.")) == "same"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "right"),
     [
         ("Delete it", "Never delete it"),

@@ -1,4 +1,4 @@
-import pytest
+from tests.rows import each_row
 
 from priming.sleep.decay import PruneCandidate, plan_prune
 
@@ -14,7 +14,7 @@ def archived(item, **more):
     return [each.rows[0].after.status for each in plan_prune([item], NOW, **more)] == ["archived"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("helped", "failed", "goes"),
     [(0, 3, True), (0, 2, False), (1, 3, False), (1, 4, True), (2, 7, True), (5, 5, False), (0, 0, False)],
 )
@@ -23,7 +23,7 @@ def test_three_uses_and_less_than_a_quarter_that_helped_archive_a_memory(helped,
     assert archived(candidate(state={"helped": helped, "failed": failed})) is goes
 
 
-@pytest.mark.parametrize("kind", ["failure", "pattern", "fact", "behavior", "procedure", "episode"])
+@each_row("kind", ["failure", "pattern", "fact", "behavior", "procedure", "episode"])
 def test_every_kind_that_says_something_can_be_pruned(kind):
     assert archived(candidate(kind, state={"failed": 4}))
 
@@ -32,7 +32,7 @@ def test_a_name_is_never_pruned():
     assert not archived(candidate("entity", state={"failed": 4}))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "metadata", "goes"),
     [
         ("Never push to main.", {}, False),
@@ -87,7 +87,7 @@ def test_of_two_that_are_said_to_repeat_each_other_one_stays():
     assert [item.ids for item in plan_prune(two, NOW, originals={"key-a", "key-b"})] == [("a",)]
 
 
-@pytest.mark.parametrize("message", [["first"], {"of": "first"}, 7, None])
+@each_row("message", [["first"], {"of": "first"}, 7, None])
 def test_metadata_of_somebody_else_are_no_mark(message):
     item = candidate("episode", 31, importance=0.0, metadata={"duplicate_of": message})
     assert not archived(item, originals={"first"})

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming.sleep.entities import FamilyEntity, family_gist
 from priming.sleep.plan import PlannedItem
@@ -79,7 +80,7 @@ def test_where_no_step_is_new_the_version_stays():
     assert fresh[0].metadata == {"success_estimate": 1.0, "success_rate": 1.0}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "other",
     [
         skill("b", "Unlock the door."),
@@ -171,7 +172,7 @@ def test_what_failed_more_often_than_it_helped_gives_no_step_away():
     assert left.words == ("Look at it.",)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("other", "reason"),
     [
         (skill("b", STOP, when={"language": "go"}), "they apply elsewhere"),

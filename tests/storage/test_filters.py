@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming.storage.filters import FIELDS, Combination, Comparison, parse
@@ -54,7 +55,7 @@ def test_trust_is_ordered_as_it_rises() -> None:
     )
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@each_row("name", FIELDS)
 def test_every_field_can_be_asked_for_its_existence(name: str) -> None:
     parse({name: {"exists": True}})
     parse({name: None})
@@ -114,7 +115,7 @@ REFUSED: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("filters", "words"), REFUSED, ids=[str(item)[:60] for item, _ in REFUSED])
+@each_row(("filters", "words"), REFUSED)
 def test_what_is_not_understood_is_named(filters: Any, words: str) -> None:
     with pytest.raises(ParamError) as caught:
         parse(filters)

@@ -1,11 +1,11 @@
 """Whether a value mentions a name."""
 
-import pytest
+from tests.rows import each_row
 
 from priming.storage.copies import mentions_any
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("names", "value", "expected"),
     [
         (["Ada"], "ADA's notes", True),

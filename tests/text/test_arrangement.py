@@ -1,11 +1,11 @@
 """What two statements of the same words say of each other, by where the words stand."""
 
-import pytest
+from tests.rows import each_row
 
 from priming.text.statements.judge import judge
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Before you sand the door, wash it", "Wash the door before sanding it"),
@@ -25,7 +25,7 @@ def test_voice_what_is_said_of_a_noun_and_a_free_list_make_no_difference(first, 
     assert judge(first, second).kind == judge(second, first).kind == "same"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Wash, peel, chop", "Peel, wash, chop"),
@@ -41,7 +41,7 @@ def test_the_order_of_steps_and_of_what_is_handed_over_and_the_way_something_goe
     assert judge(first, second).kind == judge(second, first).kind == "changes"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Keep tickets open", "Open tickets"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.params.recall import RecallParams
 from priming.errors import ParamError
@@ -41,7 +42,7 @@ MONTHS = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("in May 2023", (2023, 5, None)),
@@ -72,7 +73,7 @@ def test_the_usual_ways_to_write_a_date_are_read(text, expected):
     assert cue_date(text) == CueDate(*expected)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -93,7 +94,7 @@ def test_what_is_no_date_is_not_read_as_one(text):
     assert cue_date(text) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "month"),
     [("Who was hurt in May?", 5), ("in May we met", 5), ("may 7", 5), ("in may 2022", 5), ("on 3 march", 3)],
 )
@@ -109,7 +110,7 @@ def test_of_several_dates_the_most_exact_counts():
     assert cue_date("June or July?") == CueDate(None, 6)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("yesterday", (2023, 12, 31)),
@@ -160,7 +161,7 @@ def test_words_that_lean_on_the_present_are_read_when_it_is_given(text, expected
     assert cue_date(text) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *("What do we do on Mondays?", "every Monday", "week 3 of the course", "the last of the week"),
@@ -178,7 +179,7 @@ def test_what_comes_back_every_week_or_is_not_counted_is_no_date(text):
     assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("on Monday, 5 May", (None, 5, 5)),
@@ -192,7 +193,7 @@ def test_a_weekday_beside_a_date_only_says_it_again(text, expected):
     assert cue_date(text, datetime(2024, 1, 1, 9, tzinfo=UTC)) == CueDate(*expected)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("What happened between 9 and 13 November?", (None, 11, 9, 5)),
@@ -212,7 +213,7 @@ def test_a_range_has_all_its_days(text, expected):
     assert cue_date(text) == CueDate(*expected)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("since 30 December", (2023, 12, 30, 3)),
@@ -323,7 +324,7 @@ def test_times_must_be_numbers_or_datetimes():
         date_match(CueDate(2023), np.array(["2023-05-07"]))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "on Monday",
@@ -354,7 +355,7 @@ def test_expressions_of_time_are_seen(text):
     assert has_time(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -371,7 +372,7 @@ def test_what_tells_no_time_is_not_seen(text):
     assert not has_time(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "asks"),
     [
         ("Really?", True),
@@ -394,7 +395,7 @@ def test_any_text_can_be_asked(text):
     assert is_question(text) in (True, False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "unit",
     [
         "1",
@@ -420,7 +421,7 @@ def test_long_runs_of_anything_are_read_to_the_end(unit):
     assert has_time(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "marked"),
     [
         ("what happened in April?", True),
@@ -454,7 +455,7 @@ def days_named(text, now=SATURDAY, **more):
     return None if cue is None else tuple(map(str, period(cue, now.date())))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "first", "last"),
     [
         # a number, a unit and a direction
@@ -541,7 +542,7 @@ def test_the_grammar_reads_numbers_units_directions_ordinals_and_frames(text, fi
     assert days_named(text) == (first, last)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *(
@@ -605,7 +606,7 @@ def test_the_week_of_a_day_is_that_of_the_iso_calendar(day):
     assert cue_date(f"the week of {day.isoformat()}", now) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("the first Monday of May 2024", CueDate(2024, 5, 6)),

@@ -1,8 +1,8 @@
 """Sentences, and the gist of a rule: what stands alone, and what is forbidden."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.text.gists import GIST_LETTERS, MOST_LETTERS, gist_of_rule, gist_of_steps, list_items, sentences
 from priming.text.statements.kinds import forbids
@@ -12,7 +12,7 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "parts"),
     [
         ("Use e.g. mypy, i.e. a checker. Run it.", ["Use e.g. mypy, i.e. a checker.", "Run it."]),
@@ -38,7 +38,7 @@ def test_sentences_end_where_a_reader_ends_them(text, parts):
     assert sentences(text) == parts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "items"),
     [
         ("1. tag 2. push 3. tell", ["1. tag", "2. push", "3. tell"]),
@@ -53,7 +53,7 @@ def test_a_numbered_list_has_items(text, items):
     assert list_items(text) == items
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Use e.g. ruff.",
@@ -66,7 +66,7 @@ def test_a_short_rule_is_its_own_gist(text):
     assert gist_of_rule(text) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "gist"),
     [
         (
@@ -89,7 +89,7 @@ def test_a_long_rule_keeps_a_sentence_that_stands_alone_and_what_it_forbids(text
     assert gist_of_rule(text) == gist
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "parts"),
     [
         (LONG + "Retry on 5xx. Do not retry on 4xx.", ["Retry on 5xx.", "Do not retry on 4xx."]),
@@ -128,7 +128,7 @@ def test_a_gist_is_a_line_that_is_no_longer_than_it_may_be(text):
     assert bool(gist) == bool(text.split())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "gist"),
     [
         ("Prune: 1. Wash. 2. Cut.", "Prune: 1. Wash. 2. Cut."),

@@ -1,10 +1,10 @@
-import pytest
+from tests.rows import each_row
 
 from priming.core.when import language_name
 from priming.text.languages import CODE, DATA, code_language_of, language_of, languages_in, task_of
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("file", "language"),
     [
         ("a.py", "python"),
@@ -43,7 +43,7 @@ def test_a_file_has_the_language_of_its_suffix_or_name(file, language):
     assert language_of(file) == language
 
 
-@pytest.mark.parametrize(
+@each_row(
     "names",
     [
         ("objective-c", "ObjC", "Objective C", "obj-c"),
@@ -72,9 +72,7 @@ def test_data_and_prose_are_no_code():
     assert not CODE.keys() & DATA.keys()
 
 
-@pytest.mark.parametrize(
-    "text", ["go on with the tests", "let us go", "Go ahead", "the rest of the script", "JavaScripty"]
-)
+@each_row("text", ["go on with the tests", "let us go", "Go ahead", "the rest of the script", "JavaScripty"])
 def test_a_word_that_only_looks_like_a_language_names_none(text):
     assert languages_in(text) == []
 
@@ -87,7 +85,7 @@ def test_the_languages_of_a_text_are_named_once_each():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "file",
     [
         "store_test.go", "tests/helpers.py", "test_store.py", "src/conftest.py", "web/Cart.test.tsx",
@@ -100,7 +98,7 @@ def test_a_test_file_is_known_by_its_name(file):
     assert task_of(file) == "test"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "file",
     ["contest.py", "latest.go", "attest/a.py", "testament.md", "src/store.go", "Fastest.java", "protest.ts"],
 )

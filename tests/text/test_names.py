@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.text.name_forms.kinds import FILE, FORMS, Name
 from priming.text.names import find, heading_name, normal
@@ -18,7 +18,7 @@ def kinds(text):
     return {name.text: name.kind for name in find(text)}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("", ()),
@@ -37,7 +37,7 @@ def test_capitalised_words_are_names_but_not_function_words_and_greetings(text, 
     assert names(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "whole", "parts"),
     [
         ("at the University of Oslo", "University of Oslo", {"University", "Oslo"}),
@@ -135,15 +135,13 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), SENTENCES)
+@each_row(("text", "expected"), SENTENCES)
 def test_what_people_write_names_this_and_nothing_else(text, expected):
     words = " ".join(sorted(names(text)))
     assert sorted(words.split()) == sorted(expected.split())
 
 
-@pytest.mark.parametrize(
-    "text", ["17 May 2024", "2024-05-17", "17.05.2024", "May 17, 2024", "the 17th of May 2024"]
-)
+@each_row("text", ["17 May 2024", "2024-05-17", "17.05.2024", "May 17, 2024", "the 17th of May 2024"])
 def test_a_date_has_one_normal_form(text):
     assert Name("2024-05-17", "date") in find(f"It was {text}.")
 
@@ -161,7 +159,7 @@ def test_a_greeting_inside_a_sentence_may_be_part_of_a_name():
     assert "Great Plains" in names("We crossed the Great Plains.")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "name", "kind"),
     [
         ("see src/x/y.py please", "src/x/y.py", "file"),
@@ -194,7 +192,7 @@ def test_each_kind_is_known_by_its_form(text, name, kind):
     assert kinds(text)[name] == kind
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "and/or he/she 24/7",
@@ -223,7 +221,7 @@ def test_a_heading_in_small_letters_is_a_name_all_the_same():
     assert names("nothing", heading="flute sonata") == ("flute sonata",)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("heading", "name"),
     [("Lilu (mythology)", "Lilu"), ("(only)", "(only)"), ("A  b [c] d", "A b d"), ("", ""), ("x (y", "x (y")],
 )
@@ -231,7 +229,7 @@ def test_heading_names(heading, name):
     assert heading_name(heading) == name
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "other"),
     [
         ("Caroline's", "caroline"),
@@ -272,7 +270,7 @@ LONG = ("A", "A ", "Ba ", "Ba, ", "Ab-", "A'", "Aa of ", ".", "a.", "A.", '"', '
 MORE = ("‘a’a", "(a", "@", "a@", "/", "a/", "http://", "1", "1.", "2000 ", "’", "A1-", "v1.", " ")
 
 
-@pytest.mark.parametrize("unit", LONG + MORE)
+@each_row("unit", LONG + MORE)
 def test_long_runs_of_anything_are_read_to_the_end(unit):
     # How much longer twice as much takes is measured by tests/growth.
     text = "A " + unit * (10_000 // len(unit)) + " Caroline"
@@ -280,7 +278,7 @@ def test_long_runs_of_anything_are_read_to_the_end(unit):
     assert heading_name(text).endswith("Caroline")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "files"),
     [
         ("See [docs](docs/verbs/undo.md).", ["docs/verbs/undo.md", "undo.md"]),
@@ -302,7 +300,7 @@ def test_yesterday_is_nobody_in_other_languages_either():
     assert "Gestern" not in names("Gestern hat Anna Müller das geändert.")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "result", "lost"),
     [
         ("Deployed Lighthouse 1.2.0 to fjord.", "Lighthouse", "Deployed"),

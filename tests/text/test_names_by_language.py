@@ -2,6 +2,7 @@
 
 import pytest
 from tests.growth.measuring import growth
+from tests.rows import each_row
 
 from priming.text.name_forms.scripts import names_without_case
 from priming.text.names import find
@@ -11,7 +12,7 @@ def names(text, heading=None):
     return tuple(name.text for name in find(text, heading))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("Die Kiste mit den alten Büchern steht neben der Treppe.", ""),
@@ -28,7 +29,7 @@ def test_a_german_noun_is_no_name_by_its_capital_nor_a_verb_by_the_number_after_
     assert " ".join(names(text)) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("Les clés sont chez Étienne, à Nîmes.", ("Étienne", "Nîmes")),
@@ -44,7 +45,7 @@ def test_capitals_of_every_script_mark_names_and_openers_do_not(text, expected):
     assert names(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("陈静负责打印机，刘伟明在南京市。", ("陈静", "刘伟明", "南京市")),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.growth.measuring import growth
+from tests.rows import each_row
 
 from priming import Memory
 from priming.text.name_forms.kinds import DATE
@@ -62,7 +63,7 @@ def test_nine_in_ten_names_are_found_and_nine_in_ten_of_those_found_are_names(ha
     assert recall >= 0.9
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "name"),
     [
         ("queue-7 is drained, then rack2", "queue-7"),
@@ -88,7 +89,7 @@ def test_names_of_the_trade_are_found_in_other_sentences_too(text, name):
     assert normal(name) in {normal(other.text) for other in find(text)}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "A read-only, well-known, long-term workaround from mid-2023 in the top-10",

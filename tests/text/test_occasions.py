@@ -1,11 +1,11 @@
 """Triggers that tell what failed, those that forbid, and texts that only mention an action."""
 
-import pytest
+from tests.rows import each_row
 
 from priming.text.statements.occasions import observed, occasion
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "plain"),
     [
         ("The queue does not drain", "The queue drain"),
@@ -18,7 +18,7 @@ def test_negations_that_tell_what_happened_are_left_out(text, plain):
     assert observed(text) == plain
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Do not drain the queue",
@@ -41,7 +41,7 @@ def test_an_objective_about_the_failure_does_not_reject_it():
     assert occasion("Do not drain the queue", "Drain the queue") == "warns"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "action"),
     [
         ("Let's upgrade Django", "Upgrade Django"),
@@ -61,7 +61,7 @@ def test_a_text_asks_for_an_action_in_any_of_its_clauses(text, action):
     assert occasion(action, text) == "applies"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "action"),
     [
         ("Explain to Ann how to upgrade Django", "Upgrade Django"),
@@ -80,7 +80,7 @@ def test_a_text_that_only_mentions_an_action_or_another_thing_does_not_ask_for_i
     assert occasion(action, text) in ("mentions", "elsewhere")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "action"),
     [
         ("Do not upgrade Django", "Upgrade Django"),

@@ -6,6 +6,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 from tests.security.attacks import has_no_shape
 
 from priming.recall.formatting import format_full, format_gist, format_name, rule_full, rule_name
@@ -127,21 +128,19 @@ def test_what_is_written_visibly_is_written_so_once(text):
     assert visible_value({text: (text, 1)}) == {visible(text): [visible(text), 1]}
 
 
-@pytest.mark.parametrize("name", ["a", "src/pool.py", "commit:0b1c2d3", "東京", "team.a+b", "a=b,c~1", "#12"])
+@each_row("name", ["a", "src/pool.py", "commit:0b1c2d3", "東京", "team.a+b", "a=b,c~1", "#12"])
 def test_a_plain_key_or_path_stands_as_it_is(name):
     assert label(name) == name
     assert bracketed(name) == f"[{name}]"
 
 
-@pytest.mark.parametrize(
-    "name", ["", "two words", "a]", 'a"', "a\u202e", "<b>", "a;b", "\u3164", "a`b", "a\tb", "a(b)"]
-)
+@each_row("name", ["", "two words", "a]", 'a"', "a\u202e", "<b>", "a;b", "\u3164", "a`b", "a\tb", "a(b)"])
 def test_any_other_key_or_path_is_quoted(name):
     assert json.loads(label(name)) == name
     assert label(name).startswith('"')
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *(
@@ -176,7 +175,7 @@ def test_the_markup_of_clients_and_models_is_escaped(text):
     assert "\\u" in visible(text)[:3]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "List<String>",
@@ -200,7 +199,7 @@ def test_what_is_no_markup_stays_readable(text):
     assert visible(text) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "hidden",
     [
         "\u034f",
@@ -242,7 +241,7 @@ def test_each_character_of_unicode_is_shown_or_escaped_by_its_class():
     assert len(shown) > 130_000
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *("می‌خواهم", "نامه‌ای", "خانه‌ها", "مُ‌خ", "ئازاد‌ی"),
@@ -256,7 +255,7 @@ def test_words_of_all_scripts_and_emoji_stay_readable(text):
     assert visible(f'"{text}"') == f'"{text}"'
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "a\u200db",
@@ -278,8 +277,6 @@ def test_a_joiner_is_escaped_where_its_script_has_none(text):
     assert json.loads(f'"{shown}"') == text
 
 
-@pytest.mark.parametrize(
-    "line", ["", "- a", "[a", '- [a] "b', '- ["a] "b"', '- [a] "b" c', '- [a b] "c"', '- [a] "b" "c"']
-)
+@each_row("line", ["", "- a", "[a", '- [a] "b', '- ["a] "b"', '- [a] "b" c', '- [a b] "c"', '- [a] "b" "c"'])
 def test_what_is_no_line_is_not_read(line):
     assert read_line(line) is None

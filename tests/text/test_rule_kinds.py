@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.config.words import RULES
 from priming.errors import ParamError
@@ -65,7 +66,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in CASES.items() for text in texts])
+@each_row(("rule", "text"), [(rule, text) for rule, texts in CASES.items() for text in texts])
 def test_the_kind_of_a_rule_is_read_from_its_words(rule, text):
     assert rule_kind_of(text) == rule
 
@@ -80,14 +81,12 @@ def test_a_rule_is_told_by_its_beginning():
     assert rule_kind_of(f"Use {'x' * 3000}. Never print.") == "directive"
 
 
-@pytest.mark.parametrize(
-    "text", ["Never print", "Use logging, never print", "Do not print", "1. Never print 2. Log"]
-)
+@each_row("text", ["Never print", "Use logging, never print", "Do not print", "1. Never print 2. Log"])
 def test_a_prohibition_is_one_wherever_it_stands(text):
     assert forbids(text)
 
 
-@pytest.mark.parametrize("text", ["Print", "Never forget to print", "If it does not print, wait"])
+@each_row("text", ["Print", "Never forget to print", "If it does not print, wait"])
 def test_what_asks_forbids_nothing(text):
     assert not forbids(text)
 
@@ -97,7 +96,7 @@ def test_what_is_no_text_is_refused():
         rule_kind_of(1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "kind"),
     [
         ("I don't want views on views", "constraint"),

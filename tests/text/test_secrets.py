@@ -1,11 +1,11 @@
 """What may be a secret is left out of texts that are stored unasked; prose, paths and commits stay."""
 
-import pytest
+from tests.rows import each_row
 
 from priming.text.secrets import HIDDEN, redacted
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "secret"),
     [
         ("The password is hunter2.", "hunter2"),
@@ -37,7 +37,7 @@ def test_a_secret_is_left_out(text, secret):
     assert redacted(redacted(text)) == redacted(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "fix the token bucket in limiter.py",

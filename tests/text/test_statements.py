@@ -4,9 +4,9 @@ from collections import Counter
 from itertools import combinations, permutations
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.text.statements.judge import differ, judge, subjects
 from priming.text.statements.occasions import occasion
@@ -32,7 +32,7 @@ def is_harm(label, kind):
     )
 
 
-@pytest.mark.parametrize(("split", "least"), [("tuning", 0.92), ("held-out", 0.9), ("fresh", 0.8)])
+@each_row(("split", "least"), [("tuning", 0.92), ("held-out", 0.9), ("fresh", 0.8)])
 def test_most_labelled_pairs_are_judged_rightly_and_hardly_any_is_harmed(split, least):
     judged = [(label, judge(old, new).kind) for label, old, new in labelled(split)]
     right = sum(kind == label or (label, kind) == ("apart", "unclear") for label, kind in judged)
@@ -40,7 +40,7 @@ def test_most_labelled_pairs_are_judged_rightly_and_hardly_any_is_harmed(split, 
     assert sum(is_harm(label, kind) for label, kind in judged) <= len(judged) / 100
 
 
-@pytest.mark.parametrize("split", ["tuning", "held-out", "fresh"])
+@each_row("split", ["tuning", "held-out", "fresh"])
 def test_a_statement_is_the_same_as_itself_and_a_change_is_never_the_same_from_behind(split):
     for label, old, new in labelled(split):
         assert judge(old, old).kind == judge(new, new).kind == "same"
@@ -55,7 +55,7 @@ def test_rules_about_other_things_say_nothing_of_each_other():
     assert kinds["changes"] <= 0.002 * kinds.total()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Pay the gardener in cash", "The gardener is paid in cash"),
@@ -79,7 +79,7 @@ def test_what_is_explained_by_form_order_or_unit_is_the_same(first, second):
     assert judge(first, second).kind == "same"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Always run with -v", "Always run with -V"),
@@ -100,7 +100,7 @@ def test_no_sign_no_case_of_code_and_no_unit_is_lost(first, second):
     assert judge(second, first).kind != "same"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("The meeting is on 3 May", "The meeting is on May 3rd"),
@@ -122,7 +122,7 @@ def test_forms_of_writing_are_no_difference(first, second):
     assert judge(first, second).kind == "same"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Compress the uploads", "Never compress the uploads"),
@@ -164,7 +164,7 @@ def test_a_reversal_an_exchange_and_another_value_of_one_slot_are_changes(first,
     assert judge(first, second).kind == "changes"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Sharpen the long knife monthly", "Sharpen the short knife monthly"),
@@ -195,7 +195,7 @@ def test_a_modifier_selects_another_thing_and_an_exception_replaces_no_rule(firs
         assert judge(*pair).kind in ("apart", "unclear"), judge(*pair)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Ask Ingrid about invoices", "Ask Mateo about invoices"),
@@ -211,7 +211,7 @@ def test_what_the_words_do_not_decide_is_unclear(first, second):
     assert judge(first, second).kind == "unclear", judge(first, second)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second", "kind"),
     [
         ("Use British spelling", "Use British spelling in the docs only", "narrower"),
@@ -230,7 +230,7 @@ def test_conditions_and_objects_that_are_added_or_dropped_widen_or_narrow(first,
     assert judge(first, second).kind == kind
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Under no circumstances open the valve",
@@ -246,14 +246,12 @@ def test_a_prohibition_is_a_meaning_and_not_a_word(text):
     assert forbids(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["If the tests do not pass, stop the deploy", "Never skip the tests", "Use uv, not pip"]
-)
+@each_row("text", ["If the tests do not pass, stop the deploy", "Never skip the tests", "Use uv, not pip"])
 def test_a_denial_of_a_denial_in_a_condition_or_beside_a_choice_forbids_nothing(text):
     assert not forbids(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("I'm 34 years old", "I'm 35 years old"),
@@ -276,7 +274,7 @@ def test_another_value_of_what_somebody_or_something_is_or_does_is_a_change(firs
     assert differ(first, second)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("The host is db:00", "The host is db"),
@@ -289,7 +287,7 @@ def test_what_only_looks_like_a_time_or_a_price_stays_as_it_is(first, second):
     assert judge(first, second).kind != "same"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I ran 5 km",
@@ -303,7 +301,7 @@ def test_what_happened_is_an_event(text):
     assert is_event(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I drive a Fiat now",
@@ -335,7 +333,7 @@ DOINGS = (
 )
 
 
-@pytest.mark.parametrize("subject", ["Ada", "The baker", "Our team"])
+@each_row("subject", ["Ada", "The baker", "Our team"])
 def test_two_things_that_somebody_does_are_neither_the_same_nor_a_change(subject):
     kinds = {judge(f"{subject} {a}.", f"{subject} {b}.").kind for a, b in permutations(DOINGS, 2)}
     assert kinds <= {"apart", "unclear"}
@@ -355,7 +353,7 @@ def test_a_number_that_says_which_thing_is_meant_is_no_value():
     assert differ("The rent of flat 4 is 900", "Flat 4's rent is 950")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Flat {} has a balcony",
@@ -373,7 +371,7 @@ def test_a_number_in_front_of_what_is_said_names_the_thing(text):
     assert not differ(text.format(7), text.format(8))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "We meet in room {}",
@@ -390,7 +388,7 @@ def test_a_number_behind_what_it_is_said_of_is_a_value(text):
     assert differ(text.format(7), text.format(8))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("older", "newer"),
     [("Owner: Marta", "Owner: Jonas"), ("Deadline: 3 May", "Deadline: 10 May"), ("Port: 80", "Port is 443")],
 )
@@ -413,7 +411,7 @@ def test_a_rule_of_one_number_says_nothing_of_another():
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("older", "newer"),
     [
         ("Utilise le cache", "N'utilise pas le cache"),
@@ -467,7 +465,7 @@ def test_words_that_answer_one_question_bring_statements_together():
     assert not subjects("Ship on Friday") & subjects("Feed the cat")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second", "kind"),
     [
         ("Never push without rebasing", "Rebase before pushing", "same"),
@@ -527,7 +525,7 @@ def test_words_in_any_order_and_number_are_judged(pair):
     assert occasion(first, second)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["Es ist verboten, auf main zu pushen", "Keep out of the vendor folder", "Hände weg von der Lockdatei"],
 )

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Memory
 from priming.text.tokens import LANGUAGES, language_of, spelled, terms
@@ -24,12 +25,12 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize(("language", "sentence"), SENTENCES.items())
+@each_row(("language", "sentence"), SENTENCES.items())
 def test_a_sentence_shows_its_language(language, sentence):
     assert language_of(sentence) == language
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Rio de la Plata",
@@ -48,7 +49,7 @@ def test_names_code_and_single_words_show_no_other_language_than_english(text):
     assert language_of(text) in (None, "english")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Use de facto standards in the API and say so in the docs",
@@ -60,7 +61,7 @@ def test_foreign_words_in_an_english_text_leave_it_english(text):
     assert language_of(text) == "english"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("language", "item", "other"),
     [
         ("german", "Die Häuser sind alt", "in dem alten Haus"),

@@ -3,15 +3,15 @@
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.text.dates import specificity
 from priming.text.tokens import spelled, terms
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "count"),
     [
         ("", 0),
@@ -34,7 +34,7 @@ def test_more_text_has_no_fewer_quotations_and_numbers(text, more):
     assert specificity(f"{text}\n7 {more}") >= specificity(f"7 {more}") >= 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "others"),
     [
         ("J++", ["J", "J#"]),
@@ -58,7 +58,7 @@ def test_what_distinguishes_a_name_is_a_term_that_others_lack(name, others):
         assert {*terms(name)} - {*terms(other)}, other
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("language", "spellings"),
     [
         ("english", ["3,400", "3400", "$3,400", "3,400.00", "3.400,00", "\u0663\u0664\u0660\u0660"]),
@@ -75,7 +75,7 @@ def test_a_number_is_its_value_however_it_is_written(language, spellings):
     assert any(re.sub(r"\D", "", term) for term in common), [terms(each, language) for each in spellings]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "read"),
     [
         ("4.12.1", ["4", "4.12", "4.12.1"]),
@@ -102,7 +102,7 @@ def test_marks_of_sentences_and_of_markup_are_no_part_of_a_word():
     assert terms(marked, "english") == ["quick", "brown", "fox", "dog", "end"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a", "b"),
     [
         ("\u0130zmit", "izmit"),

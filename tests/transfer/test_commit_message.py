@@ -1,11 +1,11 @@
 """What is taken out of a commit message, in the habits of several projects."""
 
-import pytest
+from tests.rows import each_row
 
 from priming.transfer.git_log import read_message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "text", "pulls"),
     [
         ("Close idle connections (#123)", "Close idle connections", ("#123",)),
@@ -25,7 +25,7 @@ def test_numbers_of_pull_requests_are_kept_apart(message, text, pulls):
     assert (read.text, read.pulls) == (text, pulls)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "trailer",
     [
         "Signed-off-by: Grace Hopper <grace@example.org>",
@@ -55,7 +55,7 @@ def test_the_rule_above_the_authors_of_a_squashed_commit_goes_with_them():
     assert read_message(message).text == "Close idle connections\n\n* one\n* two"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "Fixes #14.",

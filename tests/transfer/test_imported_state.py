@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming.transfer.state import ImportedState
@@ -19,7 +20,7 @@ def test_times_are_in_utc():
     assert ImportedState(last_used_at=at).last_used_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("supplied", "rule"),
     [
         ({"status": "asleep"}, "status = 'asleep': must be one of active, forgotten, deprecated, merged"),

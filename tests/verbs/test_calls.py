@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import invoke
+from tests.rows import each_row
 
 import priming
 from priming import HashedEmbedder, Hit, Memory, NotFound, ParamError, PrimingError, Recall
@@ -124,7 +125,7 @@ def test_a_request_is_answered_with_the_right_names() -> None:
         service.call("default", "recal", {"text": "tap"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("typed", "answer"),
     [
         (("recal", "tap"), "'recall'"),

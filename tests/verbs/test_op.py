@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+from tests.rows import each_row
 
 from priming.verbs.op import declaration
 from priming.verbs.rows import OPS
@@ -15,12 +16,12 @@ from priming.verbs.rows import OPS
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@each_row("op", OPS)
 def test_the_answer_is_that_of_the_function(op):
     assert get_type_hints(op.function)["return"] == op.answer
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@each_row("op", OPS)
 def test_arguments_docstring_and_name_are_those_of_the_function(op):
     declared, parameters = op.declared, dict(inspect.signature(op.function).parameters)
     del parameters[next(iter(parameters))]
@@ -37,7 +38,7 @@ def test_arguments_docstring_and_name_are_those_of_the_function(op):
     assert declared.doc == (inspect.getdoc(op.function) or "")
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@each_row("op", OPS)
 def test_what_is_said_of_arguments_is_of_those_there_are(op):
     assert set(op.declared.meanings) <= set(op.declared.arguments)
 

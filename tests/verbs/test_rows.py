@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+from tests.rows import each_row
 
 from priming import Memory
 from priming.config.words import TOOL_GROUPS
@@ -40,7 +41,7 @@ def test_names_are_unique_and_no_server_offers_what_is_for_this_machine_only():
         assert not BY_NAME[instead].local
 
 
-@pytest.mark.parametrize("op", SERVED, ids=lambda op: op.name)
+@each_row("op", SERVED)
 def test_another_name_leads_to_an_argument_and_hides_none(op):
     seen = set(parameters(op)) | ({"key", "content"} if op.name == "supersede" else set())
     assert set(op.other_names.values()) <= seen
@@ -67,7 +68,7 @@ def test_groups_are_joined_in_the_order_of_the_table():
     assert tools("rules,all") == SERVED
 
 
-@pytest.mark.parametrize("groups", ["", " , ", "full", "core,tme", "core;time"])
+@each_row("groups", ["", " , ", "full", "core,tme", "core;time"])
 def test_a_group_that_does_not_exist_is_refused_with_those_that_do(groups):
     with pytest.raises(ParamError, match="one or several of core, rules, time, care, loop, all"):
         tools(groups)

@@ -6,6 +6,7 @@ import json
 import sqlite3
 
 import pytest
+from tests.rows import each_row
 
 from priming.cli import records
 from priming.cli.groups import care, stores
@@ -259,7 +260,7 @@ def test_stats_are_tables(shown):
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("number", "words"), [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 KiB"), (3 * 2**40, "3072.0 GiB")]
 )
 def test_sizes_are_in_the_largest_unit_that_fits(number, words):

@@ -5,6 +5,7 @@ import inspect
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError, params
 from priming.config.params.laws import SpreadParams, TierParams
@@ -24,7 +25,7 @@ def test_every_violation_is_reported_at_once_with_value_and_range():
     )
 
 
-@pytest.mark.parametrize("value", [1.5, True, "3", float("nan")])
+@each_row("value", [1.5, True, "3", float("nan")])
 def test_a_whole_number_is_a_whole_number(value):
     with pytest.raises(ParamError, match="steps"):
         SpreadParams(steps=value)
@@ -34,7 +35,7 @@ def test_numpy_numbers_are_numbers():
     assert SpreadParams(steps=np.int64(2), gain=np.float64(0.5)).steps == 2
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.1, 1.1])
+@each_row("value", [float("nan"), float("inf"), -0.1, 1.1])
 def test_a_share_lies_between_nothing_and_all(value):
     with pytest.raises(ParamError, match=r"retention = .*: must be in \[0.0, 1.0\]"):
         SpreadParams(retention=value)
@@ -46,7 +47,7 @@ def test_an_optional_limit_may_be_none():
         SpreadParams(max_nodes=0)
 
 
-@pytest.mark.parametrize("cls", [cls for cls in ALL if cls is not Checked], ids=lambda cls: cls.__name__)
+@each_row("cls", [cls for cls in ALL if cls is not Checked])
 def test_defaults_are_valid_and_frozen(cls):
     new = cls()
     first = dataclasses.fields(cls)[0].name

@@ -4,6 +4,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 
 import pytest
+from tests.rows import each_row
 
 from priming.config.constants import FIELDS
 from priming.config.params import SUBJECTS
@@ -43,7 +44,7 @@ def test_the_constants_of_every_profile_lie_in_their_ranges():
                 type(value)(**{field.name: getattr(value, field.name) for field in fields(value)})
 
 
-@pytest.mark.parametrize("gain", [9999, 2.01, -0.1, float("nan"), float("inf")])
+@each_row("gain", [9999, 2.01, -0.1, float("nan"), float("inf")])
 def test_no_node_emits_many_times_what_it_has(gain):
     with pytest.raises(ParamError, match=r"gain .* must be in \[0.0, 2.0\]"):
         SpreadParams(gain=gain)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.core.arguments.checks import (
@@ -41,7 +42,7 @@ def message(check, *arguments, **options):
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("check", "arguments", "expected"),
     [
         (check_text, ("cue", 3), "cue = 3: must be a text"),
@@ -132,7 +133,7 @@ def test_values_are_returned_as_they_are_kept():
     assert check_source("pack:go@1") == "pack:go@1"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("when", "rule"),
     [
         ({"file": "[" * 20_000}, "when.file = .* has 20,000 characters, at most 512: shorten it"),

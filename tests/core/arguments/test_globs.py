@@ -1,8 +1,8 @@
 from fnmatch import fnmatchcase
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.arguments.normal_forms import Globs, backwards
 from priming.core.when import findings
@@ -50,7 +50,7 @@ def test_a_path_matches_the_globs_that_a_trial_of_each_part_matches(patterns, pa
     )
 
 
-@pytest.mark.parametrize("unit", ["**/*/", "*a", "?*", "**/*a*/", "[!b]*", "[a-z]", "{,*}", "a/"])
+@each_row("unit", ["**/*/", "*a", "?*", "**/*a*/", "[!b]*", "[a-z]", "{,*}", "a/"])
 def test_many_memories_of_fifty_kilobytes_end_at_once_whatever_they_repeat(unit):
     cue = {"file": ["a/" * 2_000, "a" * 4_000, "ab" * 100]}
     for number in range(2):

@@ -2,9 +2,9 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.core.arguments.checks import check_json
 from priming.errors import ParamError
@@ -45,7 +45,7 @@ def test_json_passes_exactly_with_as_many_values_as_it_has(value, ascii_only):
     assert number == 0 or not passes(check_json, "body", text, number - 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         b'{"a": "' + b",[{" * 1_000 + b'"}',

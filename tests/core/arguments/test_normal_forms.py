@@ -5,6 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Memory
 from priming.core.arguments.normal_forms import caseless, folded, letters, normalized, plain_words, slug
@@ -19,7 +20,7 @@ def test_a_text_with_few_marks_has_unicodes_own_form(form, text):
     assert normalized(form, text) == unicodedata.normalize(form, text)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_row("form", FORMS)
 def test_after_thirty_marks_on_a_letter_the_sorting_ends(form):
     marks = (ABOVE_RIGHT + ACUTE) * 100
     plain = normalized(form, f"a{marks}")
@@ -56,7 +57,7 @@ def test_words_and_letters_keep_their_marks():
     assert plain_words("one_two-three") == ["one", "two", "three"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "key"),
     [
         ("Use spaces, never tabs!", "use-spaces-never-tabs"),

@@ -3,6 +3,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming_agents.setup.jsonc import JsonSyntaxError, append, find, parse, put, remove
 
@@ -32,7 +33,7 @@ def test_what_is_put_in_and_taken_out_leaves_every_byte_as_it_was(value, form, e
     assert remove(longer, ("hooks", "Stop", 0)) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '// mine\n{\n  "a": 1, // one\n  /* last */\n}\n',
@@ -64,7 +65,7 @@ def test_the_first_member_can_be_taken_out_too():
     assert remove('{"a": 1}', ("b",)) == '{"a": 1}'
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         ("", "line 1: expected a value, found the end of the file"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from tests.cli.conftest import invoke
+from tests.rows import each_row
 
 from priming.errors import Conflict, ParamError
 from priming_loop.run import ResumeOptions, allow, loop_resume, resume
@@ -138,7 +139,7 @@ def test_a_session_that_another_program_drives_ends_with_its_last_task(memory, s
     assert loop_report(memory, session).ended == "blocked"
 
 
-@pytest.mark.parametrize("name", ["loop_task_complete", "loop_run", "loop_resume"])
+@each_row("name", ["loop_task_complete", "loop_run", "loop_resume"])
 def test_what_runs_commands_says_that_it_may_destroy(name):
     from priming.mcp.tools import ready_made
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 
 from priming import Memory
 from priming.errors import ParamError
@@ -104,7 +105,7 @@ def test_a_cluster_that_is_not_there_is_an_error_that_names_the_remedy(tmp_path)
 TWO = {"10.0.0.1", "10.0.0.2"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "sqlite:////srv/memory.db",

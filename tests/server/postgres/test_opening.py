@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.rows import each_row
 from tests.storage.making import NOW
 
 from priming import FixedClock, HashedEmbedder, Memory
@@ -44,7 +45,7 @@ def test_a_server_that_is_not_there_is_named_without_the_password():
     assert "secret" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "rule"),
     [
         ("schema=a-b", "letters, digits"),

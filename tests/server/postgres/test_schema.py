@@ -1,6 +1,7 @@
 """The steps that a migration declares."""
 
 import pytest
+from tests.rows import each_row
 
 from priming_server.postgres.schema import Backfill, OnlineStep, ShortStep, declared, migrations
 
@@ -40,7 +41,7 @@ def test_a_file_without_steps_is_a_short_step():
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason"),
     [
         ("ALTER TABLE a ADD b TEXT;\n-- step: short\nSELECT 1;", "before the first step"),
