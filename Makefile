@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 ADAPTERS := .venv-adapters
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 # Bytecode is kept, whatever the shell says: hundreds of tests start interpreters of their own.
 unexport PYTHONDONTWRITEBYTECODE

@@ -27,6 +27,7 @@ from priming.config.params.limits import STORE
 from priming.remember import remember
 
 FEW, MANY = 10, 200
+SLOW = "\npytestmark = pytest.mark.slow"
 NOW = datetime(2024, 5, 17, 9, 30, tzinfo=UTC)
 
 os.environ.setdefault(
@@ -63,9 +64,14 @@ settings.load_profile("few")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file():
-    """Collect no doctests of tests: there are none, and each file would be imported twice."""
+def pytest_collect_file(file_path, parent):
+    """Collect no doctests of tests, and no file that is slow as a whole where slow tests are left out.
+
+    There are no doctests, and each file would be imported twice; slow files import what takes seconds.
+    """
     collectors = yield
+    if parent.config.option.markexpr == "not slow" and SLOW in file_path.read_text("utf-8"):
+        return []
     return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
