@@ -6,6 +6,7 @@ import textwrap
 import threading
 
 import pytest
+from tests.rows import each_row
 
 from priming import Memory, NotFound, ParamError, SchemaTooNew
 from priming.memory import Memory as Facade
@@ -210,7 +211,7 @@ def test_lists_are_of_the_kinds_status_and_words_asked_for(memory):
     assert keys(matching='"') == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "error"),
     [
         ({"kinds": ["dream"]}, ParamError),

@@ -7,6 +7,7 @@ import textwrap
 from datetime import datetime, timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Conflict, Cue, FixedClock, NotFound, ParamError, StoreError
 
@@ -271,7 +272,7 @@ def empty(open_shared, tmp_path_factory):
     return open_shared(url, namespace="harbor"), open_shared(unnamed)
 
 
-@pytest.mark.parametrize("read", READS.values(), ids=READS)
+@each_row("read", READS.values())
 def test_a_namespace_without_memories_is_empty_and_the_reason_names_others(empty, read):
     misspelt, unnamed = empty
     answer = read(misspelt)

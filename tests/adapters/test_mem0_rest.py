@@ -4,6 +4,7 @@ from contextlib import closing
 
 import pytest
 from starlette.routing import Route
+from tests.rows import each_row
 from tests.server.conftest import Served, bearer
 
 from priming import extensions
@@ -77,7 +78,7 @@ def test_the_paths_are_those_of_the_open_server(ask):
     assert texts(ask("GET", "memories", user_id="ada")[1]) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "path", "body", "status"),
     [
         ("POST", "memories", {"messages": HOME["messages"]}, 400),

@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 
-import pytest
+from tests.rows import each_row
 
 from priming import Memory, __version__
 
@@ -69,7 +69,7 @@ def test_every_verb_of_the_library_has_a_command():
     assert verbs <= {name for name, _ in commands()}
 
 
-@pytest.mark.parametrize("name", [name for name, _ in commands()])
+@each_row("name", [name for name, _ in commands()])
 def test_every_command_and_option_is_explained(shell, name):
     command = dict(commands())[name]
     assert command.help
@@ -184,10 +184,10 @@ IN_VAIN = [
 ]
 
 
-@pytest.mark.parametrize("words", [*ANY_READ, *IN_VAIN], ids=" ".join)
+@each_row("words", [*ANY_READ, *IN_VAIN])
 def test_no_command_that_changes_nothing_makes_a_store(shell, words, monkeypatch):
     project = shell.folder / "project"
-    project.mkdir()
+    project.mkdir(exist_ok=True)
     monkeypatch.chdir(project)
     done = shell.run(*words, url="sqlite:///.priming/memory.db")
     assert done.exit_code == (2 if words in IN_VAIN else 0), done.stderr

@@ -72,7 +72,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(a)[:50] or "-" for a, _ in BAD])
+@each_row(("arguments", "message"), BAD)
 def test_bad_input_is_told_in_one_line_with_status_2(settled, arguments, message):
     done = settled.run(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")

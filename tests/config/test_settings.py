@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder, Memory, ParamError
 from priming.config import profiles
@@ -200,7 +201,7 @@ def test_the_weights_sum_to_one_wherever_each_is_from(desk, monkeypatch):
     assert wrong() == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "message"),
     [
         (b"[store]\nnamespace = = 3", r": is not TOML: Invalid value \(at line 2, column 13\)"),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.embedding.protocol import Embedder, TokenEmbedder
 from priming.embedding.weights import TOKENIZER, WEIGHTS
@@ -142,15 +143,13 @@ def test_nothing_to_pool_gives_zeros(embedder):
     assert not embedder.pool([5, 6], [0.0, 0.0]).any()
 
 
-@pytest.mark.parametrize(
-    ("ids", "weights"), [([1, 2], [1.0]), ([1], [np.nan]), ([-1], [1.0]), ([32_000], [1.0])]
-)
+@each_row(("ids", "weights"), [([1, 2], [1.0]), ([1], [np.nan]), ([-1], [1.0]), ([32_000], [1.0])])
 def test_a_wrong_pool_is_refused(embedder, ids, weights):
     with pytest.raises(ParamError):
         embedder.pool(ids, weights)
 
 
-@pytest.mark.parametrize("texts", ["one text", [b"bytes"], [None]])
+@each_row("texts", ["one text", [b"bytes"], [None]])
 def test_what_is_no_list_of_texts_is_refused(embedder, texts):
     with pytest.raises(ParamError, match="texts"):
         embedder.embed(texts)
@@ -194,7 +193,7 @@ def _header(about: object) -> bytes:
 WHOLE = {"embedding.weight": {"dtype": "F16", "shape": [4, 2], "data_offsets": [0, 16]}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         b"",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming.transfer.importers import Item, Report, find, formats, recognised
@@ -85,7 +86,7 @@ def test_a_repository_and_a_store_of_floop_stay_what_they_are(tmp_path):
     assert fitting(tmp_path / "store") == ["floop"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -102,15 +103,15 @@ def test_a_repository_and_a_store_of_floop_stay_what_they_are(tmp_path):
         '[null, {"role": 7}]',
     ],
 )
-@pytest.mark.parametrize("ending", [".json", ".jsonl", ".txt", ".csv"])
+@each_row("ending", [".json", ".jsonl", ".txt", ".csv"])
 def test_what_is_no_export_has_the_shape_of_none(text, ending, tmp_path):
     path = tmp_path / f"a{ending}"
     path.write_text(text)
     assert fitting(path) == []
 
 
-@pytest.mark.parametrize("format", sorted({each.format for each in SAMPLES} - {"server-memory"}))
-@pytest.mark.parametrize("text", ["[]", "{}", "7", "null", "[null]", '{"messages": 7}', "Dear diary,\n", ""])
+@each_row("format", sorted({each.format for each in SAMPLES} - {"server-memory"}))
+@each_row("text", ["[]", "{}", "7", "null", "[null]", '{"messages": 7}', "Dear diary,\n", ""])
 def test_a_file_of_another_shape_is_refused_with_what_it_must_hold(format, text, tmp_path, memory):
     path = tmp_path / "a.json"
     path.write_text(text)

@@ -10,6 +10,7 @@ from math import exp, log
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 
 from priming import Cue
 from priming.errors import ParamError
@@ -228,7 +229,7 @@ def test_names_that_come_twice_with_other_values_are_both_kept(floop):
     assert (metadata["rule"], metadata["floop_rule"]) == ("directive", "of thumb")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "rule"),
     [
         ("directive", "directive"),
@@ -470,7 +471,7 @@ def test_a_large_store_is_read_line_by_line(floop):
     assert "edges.jsonl, line 1" in str(next(items).error)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "line", "rule"),
     [
         ("nodes", "{broken", "must be JSON"),

@@ -8,6 +8,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
+from tests.rows import each_row
 
 from priming.transfer.run import run
 
@@ -63,7 +64,7 @@ def slack_day(*texts, **more):
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "plain"),
     [
         ("<@U9> and <@U9|nine>", "@U9 and @nine"),
@@ -209,7 +210,7 @@ def moments(records):
     return [f"{record.occurred_at:%Y-%m-%d %H:%M:%S}" for record in records]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "moment"),
     [
         ("[13/03/2026, 14:05:01] Ada: Hello", "2026-03-13 14:05:01"),

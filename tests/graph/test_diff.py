@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.results import LinkMove, MemoryMove, RankMove
@@ -227,7 +228,7 @@ def test_a_question_is_asked_of_each_time(two, clock):
     assert two.stats().traces == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "name"),
     [
         ({"d1": datetime(2024, 1, 1)}, "d1"),

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming.errors import NotFound, ParamError
 
@@ -177,7 +178,7 @@ def test_an_empty_memory_is_an_empty_drawing(memory):
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "rule"),
     [
         ({"format": "svg"}, "format = 'svg': must be one of dot, json"),

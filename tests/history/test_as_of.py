@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 
@@ -397,7 +398,7 @@ def test_superseding_what_has_ended_is_a_conflict_and_before_its_start_a_bad_arg
 NAIVE = datetime(2024, 5, 1)
 
 
-@pytest.mark.parametrize("times", [{"valid_at": NAIVE}, {"known_at": NAIVE}, {"known_at": "yesterday"}])
+@each_row("times", [{"valid_at": NAIVE}, {"known_at": NAIVE}, {"known_at": "yesterday"}])
 def test_a_time_that_is_none_or_has_no_zone_is_refused(moved, times):
     (name,) = times
     for verb in (moved.recall, moved.as_of):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.rows import each_row
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config.caller import Caller, calling
@@ -166,7 +167,7 @@ def test_the_present_and_the_planned_version_are_undone_one_after_the_other(memo
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "name"),
     [
         ({"content": " "}, "content"),

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.serialization import encode_row
@@ -280,7 +281,7 @@ def test_a_rollback_holds_after_reopening_and_in_an_export(open_memory, url, clo
         assert item.log()[2].undone_by is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "name"),
     [
         ({"since": datetime(2024, 5, 17)}, "since"),

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Conflict, FixedClock, HashedEmbedder, Memory, NotFound, ParamError
 from priming.config import profiles
@@ -180,7 +181,7 @@ def test_only_as_much_of_the_log_is_read_as_a_question_needs(embedder, clock):
             assert 0 < store.read < 100
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "name"),
     [
         ({"since": datetime(2024, 5, 17)}, "since"),
@@ -259,7 +260,7 @@ def test_an_empty_memory_has_no_strengths(memory):
     assert [strength.links for strength in memory.strengths(over=3)] == [0, 0, 0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "rule"),
     [
         ({"over": 0}, "over"),
@@ -323,7 +324,7 @@ def test_a_removed_link_may_have_oscillated(two):
     assert (result.turns, result.weight) == (2, None)
 
 
-@pytest.mark.parametrize("arguments", [{"turns": 0}, {"limit": 0}, {"since": datetime(2024, 5, 17)}])
+@each_row("arguments", [{"turns": 0}, {"limit": 0}, {"since": datetime(2024, 5, 17)}])
 def test_bad_arguments_of_oscillating_are_named(memory, arguments):
     with pytest.raises(ParamError, match=next(iter(arguments))):
         memory.oscillating(**arguments)
@@ -526,7 +527,7 @@ def test_only_links_of_relatedness_move_unless_a_relation_is_named(ring):
     assert ring.normalize_strengths(relation="unknown") == []
 
 
-@pytest.mark.parametrize("arguments", [{"relation": " "}, {"apply": "yes"}, {"apply": 1}])
+@each_row("arguments", [{"relation": " "}, {"apply": "yes"}, {"apply": 1}])
 def test_bad_arguments_of_normalising_are_named(ring, arguments):
     with pytest.raises(ParamError, match=next(iter(arguments))):
         ring.normalize_strengths(**arguments)

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.rows import each_row
 
 import priming
 from priming import Cue
@@ -64,7 +65,7 @@ def run_hook(monkeypatch, capfd):
     return call
 
 
-@pytest.mark.parametrize("data", BAD_INPUT)
+@each_row("data", BAD_INPUT)
 def test_bad_input_succeeds_and_is_reported_in_a_line(run_hook, data):
     output, errors = run_hook("prompt", data)
     assert output == ""

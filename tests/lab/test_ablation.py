@@ -430,7 +430,7 @@ def test_terms_and_weights_are_those_of_recall():
         assert (term in WEIGHTS) == isinstance(getattr(RecallParams(), term, None), float)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("supplied", "message"),
     [
         ({"terms": ["luck"]}, "terms = 'luck': must be one of words"),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder, Memory
 from priming.recall.terms import TERMS, write_weights
@@ -185,7 +186,7 @@ def test_what_is_no_set_of_ones_own_is_refused(shell, own, name, problem, monkey
     assert problem in done.stderr
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("supplied", "problem"),
     [
         (("nonesuch",), "must be one of locomo, hotpot, musique"),

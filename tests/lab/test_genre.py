@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.embedding.wordllama import StaticEmbedder
@@ -71,7 +72,7 @@ def test_each_part_has_its_own_documents_and_one_without_questions_is_left_out(w
     assert (result.name, result.ks, result.questions) == (folder.name, (5, 10), 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("documents", "questions", "message"),
     [
         ([FACT, "{"], [QUESTION], "documents.jsonl, line 2 = '{': must be JSON"),

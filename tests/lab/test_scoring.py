@@ -2,6 +2,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from tests.rows import each_row
 
 from priming import BenchError
 from priming_lab.contestants import SearchResult
@@ -94,7 +95,7 @@ def test_what_a_contestant_says_of_its_confidence_stands_before_its_first_score(
     assert answer(small, scores=(3.0, 2.0, 1.0), confidence=0.25).confidence == 0.25
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("supplied", "problem"),
     [
         ({"scores": (0.3, math.nan, 0.1)}, "scores and times must be finite, not nan"),

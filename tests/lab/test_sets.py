@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming_lab import sets
@@ -74,7 +75,7 @@ def test_a_folder_with_two_files_of_a_set_is_not_guessed_at(locomo):
         sets.load("locomo", locomo.parent)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rule"),
     [
         ("{", "must be JSON"),

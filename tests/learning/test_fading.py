@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import ParamError
 from priming.config import profiles
@@ -125,7 +126,7 @@ def test_to_look_changes_nothing(answer, clock):
     assert answer.stats() == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wrong", "message"),
     [
         ({"limit": 0}, "limit"),

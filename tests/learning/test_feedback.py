@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Cue, NotFound, ParamError
 from priming.config.params.laws import PLASTICITY
@@ -295,7 +296,7 @@ def test_a_flow_that_is_no_longer_kept_is_said(chain, monkeypatch):
     assert "the flow of that recall is no longer stored" in operation.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wrong", "error", "message"),
     [
         ({}, ParamError, "at least one key"),

@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import NotFound, ParamError
 
@@ -94,7 +95,7 @@ def test_world_weaver_scores_a_procedure_by_how_often_it_worked(answer, clock):
     assert hit.score == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("key", "more", "error", "message"),
     [
         (

@@ -82,8 +82,8 @@ def test_a_client_that_states_its_version_discovers_the_server(conversation):
     assert result["supportedVersions"] == [*LATER_VERSIONS]
 
 
-@pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize("method", RESULTS)
+@each_row("later", [False, True])
+@each_row("method", RESULTS)
 def test_a_result_has_the_form_that_the_library_knows(conversation, method, later):
     model, params = RESULTS[method]
     result = ask(conversation, method, {**params, **(LATER if later else {})})["result"]
@@ -91,7 +91,7 @@ def test_a_result_has_the_form_that_the_library_knows(conversation, method, late
     assert ("resultType" in result) is later
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "params", "code"),
     [
         ("no/such", {}, jsonrpc.METHOD_NOT_FOUND),
@@ -120,7 +120,7 @@ def test_what_is_wrong_with_a_request_has_its_code(conversation, method, params,
     types.jsonrpc_message_adapter.validate_python(answer)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         {"jsonrpc": "2.0", "method": "notifications/initialized"},

@@ -3,6 +3,7 @@
 from contextlib import closing
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder
 from priming.config.caller import Caller, calling
@@ -38,7 +39,7 @@ def service(tmp_path_factory):
         yield service
 
 
-@pytest.mark.parametrize("op", READS, ids=lambda op: op.name)
+@each_row("op", READS)
 def test_every_operation_that_reads_answers_with_the_reason(service, op):
     answer = service.call("harbor", op.name, REQUESTS.get(op.name, {}))
     reason = answer["reason"] if isinstance(answer, dict) else reason_of(service, "harbor", op, answer)
@@ -48,10 +49,10 @@ def test_every_operation_that_reads_answers_with_the_reason(service, op):
     assert reason is None or "no memories" not in reason
 
 
-@pytest.mark.parametrize("op", READS, ids=lambda op: op.name)
+@each_row("op", READS)
 def test_no_operation_that_reads_writes_or_makes_a_store(tmp_path, service, op):
     empty = tmp_path / "elsewhere"
-    empty.mkdir()
+    empty.mkdir(exist_ok=True)
     with closing(LocalService(f"sqlite:///{empty}/.priming/memory.db", embedder=HashedEmbedder())) as nowhere:
         for query, namespace in ((nowhere, "default"), (service, "harbor"), (service, "harbour")):
             query.call(namespace, op.name, REQUESTS.get(op.name, {}))

@@ -6,6 +6,7 @@ import threading
 from contextlib import ExitStack, closing
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder
 from priming.errors import Conflict, NotFound
@@ -116,7 +117,7 @@ def test_it_says_what_it_is(served):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "code"),
     [
         (request("GET /nothing HTTP/1.1"), 404),
@@ -130,7 +131,6 @@ def test_it_says_what_it_is(served):
         (f"POST /v1/default/recall HTTP/1.1\r\nContent-Length: {MESSAGE_BYTES + 1}\r\n\r\n".encode(), 413),
         (b"POST /v1/default/recall HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 413),
     ],
-    ids=lambda value: value[:40].decode("latin-1") if isinstance(value, bytes) else "",
 )
 def test_what_it_cannot_answer_is_an_error_in_the_usual_form(served, data, code):
     answer = served.sent(data)

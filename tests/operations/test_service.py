@@ -9,6 +9,7 @@ from contextlib import closing
 from uuid import uuid4
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder, Memory
 from priming.config import settings
@@ -115,7 +116,7 @@ def test_an_id_of_its_own_does_not_stay_for_the_next_call(service):
     assert operation_id not in [row["id"] for row in service.call("default", "log", {})]
 
 
-@pytest.mark.parametrize("operation", ["export", "backup", "restore_backup", "pack_install", "nothing"])
+@each_row("operation", ["export", "backup", "restore_backup", "pack_install", "nothing"])
 def test_what_is_not_served_is_refused(service, operation):
     with pytest.raises(ParamError, match="operation"):
         service.call("default", operation, {"path": "/tmp/x"})

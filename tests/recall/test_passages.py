@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.rows import each_row
 
 from priming.core.pack import estimate_tokens
 from priming.recall.formatting import HEADER
@@ -34,7 +35,7 @@ def lines(answer):
     return {(line := read_line(text)).key: line for text in answer.text.removeprefix(HEADER).splitlines()}
 
 
-@pytest.mark.parametrize("tokens", [250, 500, 1_000, 2_000])
+@each_row("tokens", [250, 500, 1_000, 2_000])
 def test_the_passage_that_answers_is_told_and_the_budget_is_used_and_not_exceeded(minutes, tokens):
     answer = minutes.recall(CUE, tokens=tokens)
     line = lines(answer)["minutes"]

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
 from priming.config import profiles
@@ -230,7 +231,7 @@ def filtered(open_shared):
     return memory
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("filters", "expected"),
     [
         ({}, "abcd"),
@@ -356,7 +357,7 @@ def test_an_answer_says_how_many_more_match_than_the_limit_allows(memory):
     assert (len(whole.hits), whole.more, whole.notice) == (8, 0, None)
 
 
-@pytest.mark.parametrize(("tokens", "text"), [(0, ""), (1, "…"), (5, "2 left out")])
+@each_row(("tokens", "text"), [(0, ""), (1, "…"), (5, "2 left out")])
 def test_a_budget_that_holds_no_hit_is_said_to_be_too_small(memory, tokens, text):
     for name in ("Ada", "Bo"):
         memory.remember(f"{name} paints the shed in the garden.")
@@ -512,7 +513,7 @@ def test_an_answer_cannot_be_changed_and_tells_where_its_time_went(memory):
 # Bad arguments
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "message"),
     [
         ({}, "text = None: must not be blank: give a text, a cue with a context, or both"),

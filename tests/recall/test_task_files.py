@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder, Memory
 from priming.core.pack import estimate_tokens
@@ -70,7 +71,7 @@ def test_the_answer_can_be_judged(memory):
     assert memory.feedback(answer.recall_id, not_relevant=["file:src/stats.py"]).kind == "feedback"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "name"),
     [({"task": " "}, "task"), ({"task": "x", "limit": 0}, "limit"), ({"task": "x", "reasons": -1}, "reasons"),
      ({"task": "x", "tokens": -1}, "tokens")],

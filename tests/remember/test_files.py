@@ -1,6 +1,7 @@
 """Files as arguments of ``remember``: links to one entity for each, however a text names it."""
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder, Memory
 from priming.errors import ParamError
@@ -47,7 +48,7 @@ def test_undo_takes_the_links_and_the_new_files_back(memory):
     assert memory.list(kinds=["entity"]) == []
 
 
-@pytest.mark.parametrize("files", ["src/pool.py", [""], ["a\nb"], [3]])
+@each_row("files", ["src/pool.py", [""], ["a\nb"], [3]])
 def test_what_is_no_list_of_paths_is_refused(memory, files):
     with pytest.raises(ParamError, match="files"):
         memory.remember("Close idle connections", files=files)

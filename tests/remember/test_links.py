@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Conflict, NotFound, ParamError
 from priming.types import Link
@@ -82,7 +83,7 @@ def test_ids_stand_for_keys(three):
     assert (three.link(a.id, b.id).source, three.links(a.id)[0].target) == ("a", "b")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "message"),
     [
         ({"target": "b"}, "source = None: must be a text"),
@@ -210,7 +211,7 @@ def test_create_sets_the_links_that_exist_and_makes_no_other(three):
         three.set_strength("a", "b", 0.7, create="yes")
 
 
-@pytest.mark.parametrize("weight", [-0.1, 1.1, float("inf"), "strong", None])
+@each_row("weight", [-0.1, 1.1, float("inf"), "strong", None])
 def test_strength_outside_its_range_is_refused(three, weight):
     three.link("a", "b")
     count = three.stats().operations
@@ -281,7 +282,7 @@ def test_a_weight_set_by_hand_is_not_learned_until_use_moves_it(three, clock):
     assert three.links(relation="requires", by="learned") == []
 
 
-@pytest.mark.parametrize("wrong", [{"by": "size"}, {"by": ""}, {"limit": 0}, {"limit": "all"}])
+@each_row("wrong", [{"by": "size"}, {"by": ""}, {"limit": 0}, {"limit": "all"}])
 def test_an_order_or_a_number_of_links_that_is_none_is_refused(three, wrong):
     with pytest.raises(ParamError, match=next(iter(wrong))):
         three.links(**wrong)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Conflict, FixedClock, Memory, ParamError
 from priming.config.params.limits import STORE
@@ -392,7 +393,7 @@ def test_a_text_without_words_is_like_nothing(memory):
 # Bad input
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         ({"content": ""}, "content = '': must not be blank"),

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory, ParamError
 from priming.config.words import RULES
@@ -451,7 +452,7 @@ def test_a_namespace_without_memories_has_no_rules_and_adds_none_to_another(open
     assert keys(memory.active(Cue(), beside={"global": other})) == ["rule"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "rule"),
     [
         ({"cue": 5}, "cue = 5: must be a Cue"),

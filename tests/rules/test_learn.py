@@ -4,6 +4,7 @@ import math
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Cue, ParamError
 
@@ -380,7 +381,7 @@ def test_learned_rules_survive_a_restart(open_memory, url):
     assert (again.placement, again.key) == ("merge", key)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "rule"),
     [
         ({"right": " \n"}, "right = .*must not be blank"),

@@ -3,6 +3,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Conflict, Cue, NotFound, ParamError, SchemaTooNew, StoreError
 from priming.config.params.limits import STORE
@@ -124,7 +125,7 @@ def test_inactive_behaviours_are_not_packed(full, tmp_path):
     assert not (tmp_path / "q.json").exists()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         ({"name": "Go Style"}, "name = 'Go Style': must be lower-case letters and digits"),
@@ -496,7 +497,7 @@ def test_packs_of_one_namespace_are_not_those_of_another(open_memory, url, pack)
 # Files that are none
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         ("", "must be JSON"),
@@ -538,7 +539,7 @@ def test_a_pack_of_a_newer_format_is_refused_by_name(memory, pack):
             memory.pack_install, path)  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("behaviors", "links", "message"),
     [
         ([], [], "behaviors = []: must be a list of at least one behaviour"),
@@ -586,7 +587,7 @@ def test_a_violation_in_a_pack_is_named_with_its_place(memory, pack, behaviors, 
     assert message in refused(memory, ParamError, ".", memory.pack_install, path)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("more", "message"),
     [
         ({"name": "Go Style"}, "name = 'Go Style': must be lower-case"),

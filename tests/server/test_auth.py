@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.rows import each_row
 
 from priming.config.params.services import ServerParams
 from priming.verbs.rows import SERVED
@@ -127,7 +128,7 @@ def test_once_there_was_a_token_one_is_needed_for_ever(served):
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="priming"')
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "without", "own"),
     [
         ("/health", 200, 200),
@@ -151,21 +152,17 @@ def test_the_figures_are_for_who_may_use_everything(secured):
     assert secured.client.get("/metrics", headers=bearer(token)).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "192.168.1.5:7777", "localhost.evil"]
-)
+@each_row("host", ["evil.example", "127.0.0.1.evil.example", "192.168.1.5:7777", "localhost.evil"])
 def test_a_name_that_leads_to_this_machine_is_not_enough(lasting, host):
     assert lasting.ask("status", Host=host).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "LOCALHOST:7777", "127.0.0.1", "127.1.2.3:80", "[::1]:7777", "[::1]"]
-)
+@each_row("host", ["localhost", "LOCALHOST:7777", "127.0.0.1", "127.1.2.3:80", "[::1]:7777", "[::1]"])
 def test_names_of_this_machine_are_let_in(lasting, host):
     assert lasting.ask("status", Host=host).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:1"])
+@each_row("origin", ["https://evil.example", "null", "http://localhost:1"])
 def test_a_page_of_another_site_is_refused(lasting, origin):
     assert lasting.ask("status", Origin=origin).status_code == 403
 

@@ -6,7 +6,7 @@ import re
 import sys
 from datetime import datetime, timedelta
 
-import pytest
+from tests.rows import each_row
 
 import priming_server
 
@@ -68,7 +68,7 @@ def test_a_namespace_is_read_only_until_it_is_not(shell):
     shell.ask("remember", "The port is 9090.", "--namespace", "archive")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (["token", "revoke", "nothing"], "there is no token with that id"),

@@ -1,6 +1,7 @@
 """The actions of Ethos are answered in its envelope, by the operations of the table."""
 
 import pytest
+from tests.rows import each_row
 
 from priming import HashedEmbedder, ParamError
 from priming.operations.service import LocalService
@@ -140,7 +141,7 @@ def test_white_space_within_a_text_makes_another(service):
     assert done(service, action="health")["memories"] == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "named"),
     [
         (
@@ -200,7 +201,7 @@ def test_a_search_honours_every_argument_of_recall(three):
     assert [item["kind"] for item in done(three, **search, kinds=["fact"])["results"]] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("more", "named"),
     [
         ({"profile": "etho"}, "profile"),
@@ -250,7 +251,7 @@ def test_namespaces_stay_apart(three):
     assert done(three, action="get", key="rain", namespace="other")["content"] == "Elsewhere."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("request_", "named"),
     [
         ({"action": "fly"}, "action"),

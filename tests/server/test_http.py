@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from tests.rows import each_row
 
 from priming import HashedEmbedder
 from priming.operations import schema as wire
@@ -153,7 +154,7 @@ def test_the_page_may_run_its_own_script_only(lasting):
     assert f"script-src 'sha256-{digest}'" in page.headers["content-security-policy"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("operation", "request_", "status", "code"),
     [
         ("get", {"key": "nothing"}, 404, "not_found"),
@@ -172,7 +173,7 @@ def test_an_error_has_a_status_a_code_and_a_message(lasting, operation, request_
     assert answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("path", ["v1/default/recal", "v1/default/search", "v1/recall", "query"])
+@each_row("path", ["v1/default/recal", "v1/default/search", "v1/recall", "query"])
 def test_a_path_that_leads_nowhere_is_answered_with_the_operation_it_may_mean(lasting, path):
     assert "POST /v1/{namespace}/recall?" in lasting.client.post(f"/{path}").json()["error"]["message"]
     assert "did you mean" not in lasting.ask("export").json()["error"]["message"]
@@ -207,7 +208,7 @@ def test_a_request_id_is_answered_or_made(lasting):
     assert re.fullmatch("[0-9a-f]{32}", new)
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"])
+@each_row("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"])
 def test_a_body_that_is_not_said_to_be_json_is_refused(lasting, kind):
     answer = lasting.client.post("/v1/default/status", content="{}", headers={"Content-Type": kind})
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")

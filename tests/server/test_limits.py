@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.rows import each_row
 
 from priming.config.params.services import SERVER, ServerParams
 from priming_server.limits import Bodies, RateLimiter
@@ -33,7 +34,7 @@ def is_alive(served):
     return served.client.get("/health").status_code == 200
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "rule"),
     [
         (b"{", "must be JSON"),
@@ -50,7 +51,6 @@ def is_alive(served):
         (b"[" * 1_000_000, "at most 64 deep"),
         (b'{"cue": ' + b"[" * 900 + b"]" * 900 + b"}", "at most 64 deep"),
     ],
-    ids=lambda item: item[:24].decode("latin-1") if isinstance(item, bytes) else "",
 )
 def test_a_body_that_is_no_request_is_refused(lasting, body, rule):
     answer = lasting.client.post(
@@ -96,13 +96,13 @@ def test_a_stream_without_a_length_is_refused_at_the_limit(served):
     assert is_alive(served)
 
 
-@pytest.mark.parametrize("length", ["-1", "1e3", "9" * 400])
+@each_row("length", ["-1", "1e3", "9" * 400])
 def test_a_length_that_is_none_is_refused(lasting, length):
     assert status(sent(lasting, HEAD.format("status") + f"Content-Length: {length}\r\n\r\n")) in (400, 413)
     assert is_alive(lasting)
 
 
-@pytest.mark.parametrize("text", ["\x00\x01garbage\r\n\r\n", "GET\r\n\r\n", "POST / HTTP/1.1\r\n\r\n"])
+@each_row("text", ["\x00\x01garbage\r\n\r\n", "GET\r\n\r\n", "POST / HTTP/1.1\r\n\r\n"])
 def test_what_is_no_http_is_refused(lasting, text):
     assert status(sent(lasting, text)) == 400
     assert is_alive(lasting)

@@ -9,6 +9,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.rows import each_row
 from tests.storage.sqlite.files import make_store
 
 from priming import FixedClock, Memory
@@ -52,7 +53,7 @@ def test_who_has_the_secret_is_let_in(tokens):
     assert tokens.admitted(new.secret).id == new.token.id
 
 
-@pytest.mark.parametrize(
+@each_row(
     "spoil",
     [
         lambda secret: secret[:0],

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from tests.rows import each_row
 
 from priming import AgentError, CommandAgent, ParamError, ScriptedAgent
 
@@ -228,7 +229,7 @@ def test_a_real_command_is_asked(lived):
     assert deep(lived, agent).items[0].evidence["text"] == GIST
 
 
-@pytest.mark.parametrize("agent", ["claude -p", 7, ScriptedAgent, object()])
+@each_row("agent", ["claude -p", 7, ScriptedAgent, object()])
 def test_what_is_no_agent_is_refused(lived, agent):
     with pytest.raises(ParamError, match=r"^agent = .*such as CommandAgent\('claude -p'\)$"):
         deep(lived, agent)

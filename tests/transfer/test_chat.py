@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from tests.rows import each_row
 from tests.transfer.conftest import strictly
 
 from priming.config.params.limits import STORE
@@ -56,8 +57,8 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("pretty", [False, True])
+@each_row("form", FORMS)
+@each_row("pretty", [False, True])
 def test_messages_are_found_in_every_form(file, form, pretty):
     value, lines = FORMS[form]
     path = file(json.dumps(value, indent=2) if pretty and not lines else value, lines=lines, name="talk.txt")
@@ -297,7 +298,7 @@ def test_broken_json_over_several_lines_is_named_by_the_line_where_it_breaks(fil
         arguments(file('[\n  {"role": "user",\n  "content" "x"}\n]'))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rule"),
     [
         ("", "is empty"),

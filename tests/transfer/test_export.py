@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import Conflict, FixedClock, Memory, NotFound, ParamError, StoreError
 from priming.serialization import stamp
@@ -265,7 +266,7 @@ def a_line(lines, kind):
     return next(i for i, line in enumerate(lines) if line.startswith(f'{{"{kind}"'))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "broken", "message"),
     [
         ("links", lambda line: line[:-5], "must be JSON"),
@@ -332,9 +333,9 @@ def test_a_malformed_line_is_named_and_nothing_is_imported(
     open_memory, tmp_path, lines, kind, broken, message
 ):
     number = a_line(lines, kind)
-    lines[number] = broken(lines[number])
+    spoilt = [*lines[:number], broken(lines[number]), *lines[number + 1 :]]
     path = tmp_path / "broken.jsonl"
-    path.write_text("\n".join(lines))
+    path.write_text("\n".join(spoilt))
     empty = open_memory()
     with pytest.raises(ParamError) as caught:
         empty.import_(path)
@@ -343,7 +344,7 @@ def test_a_malformed_line_is_named_and_nothing_is_imported(
     assert (empty.list(), empty.log()) == ([], [])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "message"),
     [
         (b"", "is empty"),

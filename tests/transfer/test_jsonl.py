@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 from tests.transfer.conftest import strictly
 
 from priming.errors import ParamError
@@ -106,7 +107,7 @@ def test_a_file_is_read_line_by_line(file):
         next(items)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "rule"),
     [
         ("{broken", "must be JSON"),

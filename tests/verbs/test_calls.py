@@ -69,7 +69,7 @@ def test_a_recall_is_taken_where_its_id_is(memory: Memory) -> None:
     assert answer.recall_id in (operation.reason or "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "answer"),
     [
         (
@@ -187,7 +187,7 @@ FLAGS = [
 ]
 
 
-@pytest.mark.parametrize(("verb", "flag"), FLAGS)
+@each_row(("verb", "flag"), FLAGS)
 def test_what_is_true_or_false_is_nothing_else(memory: Memory, verb: str, flag: str) -> None:
     required = {name: "x" for name, each in named(verb).declared.arguments.items() if each.is_required}
     for value in ("yes", 1, None):

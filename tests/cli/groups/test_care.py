@@ -176,7 +176,7 @@ def test_the_environment_names_the_embedder_and_the_option_goes_before_it(stored
     assert not stored.ask("status", "--embedder", "wordllama")["generation"].startswith("hashed")
 
 
-@pytest.mark.parametrize("command", [["recall", ASKED], ["reembed"], ["remember", "New."]])
+@each_row("command", [["recall", ASKED], ["reembed"], ["remember", "New."]])
 def test_a_name_that_is_no_embedder_is_refused_with_those_there_are(stored, command):
     done = stored.run(*command, "--embedder", "bert")
     assert done.exit_code == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.rows import each_row
 
 CUE = "who signs the nightly builds"
 
@@ -82,7 +83,7 @@ def test_an_explained_recall_shows_its_id(shell, answer):
     assert answer["recall_id"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (("used", "nobody"), "there is no memory 'nobody'"),
@@ -154,7 +155,7 @@ def test_steps_and_trigger_of_a_procedure_are_options(procedure):
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (("--step", "Stop."), "--step = ['Stop.']: belongs to a procedure: add --kind procedure"),

@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import FixedClock, HashedEmbedder, Memory
 
@@ -75,7 +76,7 @@ def test_the_options_choose_what_is_drawn(two):
     assert json.loads(before.stdout)["nodes"] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (["--format", "svg"], "format = 'svg': must be one of dot, json"),
@@ -250,7 +251,7 @@ def test_normalising_is_a_dry_run_unless_applied(reply):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (("log", "--source", "mine"), "source = 'mine': must be one of automatic, conscious, manual"),

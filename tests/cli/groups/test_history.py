@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.rows import each_row
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.cli.groups.history import fading_lines, version_lines
@@ -135,7 +136,7 @@ def test_of_many_links_the_first_are_shown(moved):
     assert f"… and {new - 20} more: --json lists all" in shown
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (("diff", LAST, FIRST), "name the earlier time first"),

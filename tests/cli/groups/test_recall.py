@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from math import exp
 
 import pytest
+from tests.rows import each_row
 
 from priming.cli.groups import recall
 from priming.results import Hit, Omitted, Recall, Step
@@ -84,7 +85,7 @@ def test_an_explained_recall_shows_the_sum_that_its_percentage_is_made_of(two):
     assert 100 / (1 + exp(-float(total))) == pytest.approx(float(percent), abs=0.2)
 
 
-@pytest.mark.parametrize("floor", ["-0.1", "1.5", "nan"])
+@each_row("floor", ["-0.1", "1.5", "nan"])
 def test_a_floor_outside_its_range_is_refused(two, floor):
     done = two.run("recall", "deploy disk", f"--floor={floor}")
     assert done.exit_code == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.rows import each_row
 
 RULE = "Never push to main"
 KEY = "never-push-to-main"
@@ -174,7 +175,7 @@ def test_a_global_store_that_cannot_be_read_is_named(shell, home):
     assert keys(shell.ask("active", "--no-global")) == [(KEY, None)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (("learn",), "right = None: must be given: the text of the rule"),
@@ -303,7 +304,7 @@ def test_why_is_read_by_people(alike):
     assert alike.run("why", "b", "--language", "rust").stdout.count("contradict") == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "status", "message"),
     [
         (("why", "nothing"), 2, "there is no memory 'nothing'"),
@@ -381,7 +382,7 @@ def test_people_read_what_was_done(packed):
     assert row.split()[:4] == ["q", "1", "2", "1"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "status", "message"),
     [
         (("create", "p.json", "--name", "p"), 2, "p.json already exists"),

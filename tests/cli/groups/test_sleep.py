@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.rows import each_row
 
 from priming import Memory
 from priming.cli.options import AgentOptions
@@ -117,7 +118,7 @@ def test_with_nothing_to_do_it_says_so(shell):
     assert shell.run("sleep", "--interactive").stdout == "nothing to do\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         (["nap"], "error: stages = 'nap': must be one of decay, light, deep, skill, prune, link\n"),
@@ -280,7 +281,7 @@ def test_what_was_shown_item_by_item_is_what_is_written(themed):
     assert themed.ask("show", key)["content"] == GIST
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         (

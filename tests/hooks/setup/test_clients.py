@@ -1,6 +1,7 @@
 """The versions of the agents' programs: small programs that state one stand where an agent's own would."""
 
 import pytest
+from tests.rows import each_row
 
 from priming.errors import Conflict
 from priming_agents.agents import AGENTS
@@ -33,7 +34,7 @@ def programs(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@each_row("agent", AGENTS)
 def test_a_program_that_is_too_old_is_refused_by_name_with_both_versions_and_the_remedy(programs, agent):
     printed, needed = OLD[agent]
     path = install(programs, clients.CLIENTS[agent].program, printed)

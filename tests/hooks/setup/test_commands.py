@@ -4,6 +4,7 @@ import json
 import tomllib
 
 import pytest
+from tests.rows import each_row
 
 from ..programs import install
 
@@ -95,7 +96,7 @@ def test_setup_writes_for_a_program_only_with_yes(shell):
     assert contents(shell.folder) == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (["emacs"], "must be one of"),

@@ -1,6 +1,7 @@
 """The guard: commands that only look, test or build are run, all others are asked, and paths."""
 
 import pytest
+from tests.rows import each_row
 
 from priming.errors import ParamError
 from priming_loop.gates.guard import checked_plan, questions
@@ -204,18 +205,18 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("command", [*ASKED.strip().splitlines(), *JOINED])
+@each_row("command", [*ASKED.strip().splitlines(), *JOINED])
 def test_what_is_not_known_to_be_harmless_is_asked_however_it_is_written(folder, command):
     (question,) = questions(TaskPlan("Check it", verify=command), folder)
     assert question.startswith(f"its command is not known to be harmless: {command}")
 
 
-@pytest.mark.parametrize("command", HARMLESS.strip().splitlines())
+@each_row("command", HARMLESS.strip().splitlines())
 def test_what_only_looks_tests_and_builds_is_not(folder, command):
     assert questions(TaskPlan("Check it", verify=command), folder) == ()
 
 
-@pytest.mark.parametrize("path", ["../../x", "/etc/passwd", "~/.bashrc", "out/passwd", "src/../../x"])
+@each_row("path", ["../../x", "/etc/passwd", "~/.bashrc", "out/passwd", "src/../../x"])
 def test_a_path_that_leads_out_of_the_folder_is_refused(folder, path):
     with pytest.raises(ParamError, match="delta"):
         checked_plan(TaskPlan("Change it", (path,)), str(folder))

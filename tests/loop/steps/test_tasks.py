@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.rows import each_row
 
 from priming.errors import Conflict, NotFound, ParamError
 from priming_loop.run import ResumeOptions, resume
@@ -211,7 +212,7 @@ def test_a_session_that_has_ended_takes_no_further_task(memory, tmp_path):
     assert [task.objective for task in memory.loop_task_get(ended.id)] == ["Oil the hinge"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value"),
     [("seq", 1.5), ("seq", "1"), ("delta", "src/a.py"), ("delta", [5]), ("injected", "abc"), ("verify", 5)],
 )

@@ -3,10 +3,10 @@
 import json
 import sys
 
-import pytest
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "rule"),
     [
         (["--namespace", "x", "fleet", "sleep"], "choose with --namespaces GLOB"),

@@ -3,6 +3,7 @@
 import gzip
 
 import pytest
+from tests.rows import each_row
 
 from priming_server.page import site
 
@@ -132,8 +133,6 @@ def test_a_drawing_of_another_time_has_the_links_of_that_time(linked):
     assert required(draw(linked, keys=["a", "b"], known_at=before)) == [0.9]
 
 
-@pytest.mark.parametrize(
-    "request_", [{"limit": 0}, {"limit": 50_001}, {"keys": 3}, {"known_at": "yesterday"}, {"other": 1}]
-)
+@each_row("request_", [{"limit": 0}, {"limit": 50_001}, {"keys": 3}, {"known_at": "yesterday"}, {"other": 1}])
 def test_what_a_drawing_cannot_take_is_a_bad_argument(lasting, request_):
     assert draw(lasting, **request_)["code"] == "bad_param"

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.rows import each_row
 
 from ..conftest import bearer
 
@@ -68,9 +69,7 @@ def test_what_is_forgotten_or_over_is_not_listed(server):
     assert keys(ask(server, "listing", {"filters": {"kind": "episode"}})) == ["b"]
 
 
-@pytest.mark.parametrize(
-    "request_", [{"limit": 0}, {"end": -1}, {"kinds": ["no"]}, {"filters": {"no": 1}}, {"more": 1}]
-)
+@each_row("request_", [{"limit": 0}, {"end": -1}, {"kinds": ["no"]}, {"filters": {"no": 1}}, {"more": 1}])
 def test_what_cannot_be_listed_is_refused(lasting, request_):
     assert ask(lasting, "listing", request_, status=400)["error"]["code"] == "bad_param"
 
@@ -161,7 +160,7 @@ def test_a_token_can_be_for_a_namespace_a_kind_and_some_days(server):
     assert server.ask("status", namespace="other", token=secret).status_code == 403
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         [],
