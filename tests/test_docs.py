@@ -9,11 +9,9 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-import typer.main
 from tests.rows import each_row
 
 from priming import Memory
-from priming.cli.start import app
 from priming.recall.terms import TERMS
 from priming.verbs.op import load
 from priming.verbs.rows import BY_NAME, OPS
@@ -40,15 +38,6 @@ TOLERANCE = 0.02
 
 def blocks(text, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-
-
-def commands(group=None, prefix=()):
-    group = group or typer.main.get_command(app)
-    for name, command in sorted(group.commands.items()):
-        if hasattr(command, "commands"):
-            yield from commands(command, (*prefix, name))
-        elif not command.hidden:
-            yield (*prefix, name), command
 
 
 def differences(shown, printed):
@@ -180,12 +169,6 @@ def test_every_page_of_a_verb_is_of_a_verb():
 def test_opening_is_described_with_the_verbs():
     page = (DOCS / "verbs" / "README.md").read_text("utf-8")
     assert [name for name in inspect.signature(Memory.open).parameters if f"`{name}`" not in page] == []
-
-
-@each_row(("name", "command"), list(commands()))
-def test_every_command_and_option_has_help(name, command):
-    assert command.help, name
-    assert [option.name for option in command.params if not getattr(option, "help", None)] == []
 
 
 @each_row("term", TERMS)
