@@ -91,7 +91,11 @@ def _fits(path: Path) -> bool:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and not {"content", "text"}.isdisjoint(value) and "role" not in value
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("content", value.get("text")), str)
+        and "role" not in value
+    )
 
 
 FORMAT = Format(
