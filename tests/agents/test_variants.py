@@ -30,10 +30,11 @@ POETRY = "never-write-poetry-in-commit-messages"
 SCHEMA = "clients"
 LATE = f"""
 import os, pathlib
-from priming_agents import stores, teaching
+from priming_agents import teaching
 from priming_agents.agents import Event
+from priming_agents.calls import new_call
 database = pathlib.Path(".priming/memory.db").resolve()
-assert teaching.put(database, stores.new_call(), "prompt", Event("earlier", prompt={CORRECTION!r}))
+assert teaching.put(database, new_call(), "prompt", Event("earlier", prompt={CORRECTION!r}))
 for path in teaching.folder_of(database).glob("*.queued"):
     os.utime(path, (0, 0))
 """
