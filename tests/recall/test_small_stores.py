@@ -1,10 +1,10 @@
 """What a store of a few notes answers."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from tests.rows import each_row
 
-from priming import HashedEmbedder, Memory
+from priming import FixedClock, HashedEmbedder, Memory
 
 NOTES = {
     "allergy": "Vera is allergic to peanuts.",
@@ -71,6 +71,38 @@ def test_a_small_store_answers_with_what_was_asked_for_and_hardly_believes_the_o
             first, *others = memory.recall(cue).hits
             assert first.memory.key == answer
             assert all(hit.relevance < first.relevance / 5 for hit in others)
+
+
+@each_row(
+    "owner, incident, cue",
+    [
+        (
+            "Priya owns the service Magpie, which sends all reminders.",
+            "Magpie stopped after the update on Tuesday.",
+            "Who should I call about the outage after Tuesday's update?",
+        ),
+        (
+            "Falcon is our nightly import, and Ines maintains it.",
+            "Falcon crashed because a column was missing.",
+            "Who can fix the job that crashed on a missing column?",
+        ),
+        (
+            "Der Server Hamster steht bei Jonas im Büro.",
+            "Hamster ist gestern überhitzt und ausgegangen.",
+            "In wessen Büro steht der Rechner, der überhitzt ist?",
+        ),
+    ],
+)
+def test_an_incident_leads_to_what_was_told_before_of_the_same_thing_and_does_not_outdate_it(
+    owner, incident, cue
+):
+    clock = FixedClock(datetime(2026, 3, 2, tzinfo=UTC))
+    for texts in ((owner, *MORE.values(), incident), (incident, *MORE.values(), owner)):
+        with Memory.open("sqlite://", embedder="semantic", clock=clock) as memory:
+            for text in texts:
+                memory.remember(text)
+                clock.at += timedelta(hours=7)
+            assert {hit.memory.content for hit in memory.recall(cue).hits[:2]} == {incident, owner}
 
 
 def test_what_the_model_cannot_read_is_found_by_its_words_and_waits_for_no_vector():

@@ -39,7 +39,7 @@ _VERSIONS = 3
 """Versions of one memory may be so many: each has all but one of them nearer than the rest."""
 _RIVALS = 40
 """How many of the best are compared with each other for that."""
-_FITS, _BEHIND = 1.0, 3.5
+_FITS, _BEHIND, _AHEAD = 1.0, 3.5, 2.0
 """Minus the log-odds of a later version, and log-odds by which it is behind, at which it counts half."""
 _ITSELF = 4.0
 """How many times as much as a heading a key counts that is the whole cue."""
@@ -276,26 +276,26 @@ class Evidence(CueReading):
         return np.asarray(more @ self.idf / max(float(self.idf.sum()), 1e-9), np.float64)
 
     def outdated(self, documents: Ints, odds: Floats) -> Floats:
-        """How far a later version of each is there, one of another conversation that fits the cue, and about as well.
+        """How far a later version of each is there, one of another conversation that fits the cue about as well.
 
-        Two are versions of one memory where each is nearer to the other than to all but one of the rest. A cue that
-        names a time asks for what was so then; what has a figure of the cue, such as "locker 8", has no version
-        without it. Of two that contradict, the later is one.
+        Two are versions of one memory where each is nearer to the other than to all but one of the rest, and the
+        earlier fits as well: else the later may lead to it. A cue that names a time asks for what was so then; what has
+        a figure of the cue, such as "locker 8", has no version without it. Of two that contradict, the later is one.
         """
         own, values = background_of(self.embedder), np.zeros(len(documents))
         if self.named_date is not None or len(documents) < 2:
             return values
         at = np.flatnonzero(odds >= np.sort(odds)[-_RIVALS:][0])
         vectors = self.working.vectors.take(documents)
-        # Pair by pair: a product of matrices wakes threads of BLAS, which then wait in a loop for 20 ms.
+        # A product of matrices would wake threads of BLAS, which then wait in a loop for 20 ms.
         near = np.vecdot(vectors[at][:, None], vectors)
         near[np.arange(len(at)), at] = -1.0
         rest = np.sort(near, axis=1)[:, -_VERSIONS] if len(documents) > _VERSIONS else -1.0
         beyond = (near[:, at].T - np.maximum(rest, own.mean + _ALIKE * own.spread)) / own.spread
         alike = np.clip(np.minimum(beyond, beyond.T) / _SURELY, 0.0, 1.0)
-        fits = (
-            1.0 / (1.0 + np.exp(-_FITS - odds[at])) / (1.0 + np.exp(odds[at][:, None] - odds[at] - _BEHIND))
-        )
+        better = odds[at] - odds[at][:, None]
+        fits = 1.0 / (1.0 + np.exp(-_FITS - odds[at])) / (1.0 + np.exp(-better - _BEHIND))
+        alike /= 1.0 + np.exp(better - _AHEAD)
         when = self.working.occurred.values[documents[at]]
         session = self.working.conversation_context.session[documents[at]]
         alike *= session != session[:, None]
