@@ -26,6 +26,7 @@ from priming.operations.connection import about
 from priming.operations.local_socket import end_server, socket_path
 
 HOOK = [sys.executable, "-c", "from priming.cli.start import main; main()"]
+DATABASE = Path(".priming", "memory.db")
 EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
 MOST, MOST_ALONE = 120.0, 350.0
 """Milliseconds that a hook may take with the session's server, and without any."""
@@ -39,13 +40,16 @@ def main() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have their bytecode
     os.environ["PRIMING_EMBEDDER"] = "wordllama"  # the base install, whatever extras are there
     with tempfile.TemporaryDirectory() as folder:
-        url, database = f"sqlite:///{folder}/memory.db", Path(folder).resolve() / "memory.db"
-        asked = filled(url, count)
-        with own_server(url, database, asked):
-            own = measured(url, asked, times)
-        with served(url):
-            quick = measured(url, asked, times, **_OFF)
-        alone = measured(url, asked, max(3, times // 3), **_OFF)
+        project = Path(folder).resolve() / "shop"
+        (project / ".priming").mkdir(parents=True)
+        (project / "pyproject.toml").touch()  # its language is one of which there are rules
+        os.environ["PRIMING_HOME"] = str(project.parent / "home")
+        asked = filled(project, count)
+        with own_server(project, asked):
+            own = measured(project, asked, times)
+        with served(project):
+            quick = measured(project, asked, times, **_OFF)
+        alone = measured(project, asked, max(3, times // 3), **_OFF)
     rows = []
     for name, taken, most in (
         ("the session's server running", own, MOST),
@@ -61,21 +65,22 @@ def main() -> None:
     common.write("hooks", rows, memories=count)
 
 
-def filled(url: str, count: int) -> str:
-    """A store to ask, and a prompt that one of its memories answers."""
+def filled(project: Path, count: int) -> str:
+    """A project with a store, and a prompt that one of its memories answers."""
     memories = corpus.memories(count)
-    with Memory.open(url) as memory:
+    with Memory.open(f"sqlite:///{project / DATABASE}") as memory:
         memory.remember_many(memories)
         for i in range(20):
             memory.learn(f"Never use the module number {i} in new code", cue=Cue(language="python"))
+    subprocess.run([*HOOK, "trust"], cwd=project, check=True, capture_output=True)
     return str(memories[count // 2]["content"])
 
 
 @contextmanager
-def served(url: str) -> Iterator[None]:
-    """A running server of a store."""
+def served(project: Path) -> Iterator[None]:
+    """A running server of the store of a project."""
     with subprocess.Popen(
-        [*HOOK, "serve", "--port", "0", "--url", url], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [*HOOK, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=project
     ) as server:
         assert server.stdout is not None
         assert server.stdout.readline(), "the server did not start"
@@ -86,9 +91,10 @@ def served(url: str) -> Iterator[None]:
 
 
 @contextmanager
-def own_server(url: str, database: Path, asked: str) -> Iterator[None]:
+def own_server(project: Path, asked: str) -> Iterator[None]:
     """The server that a session leaves behind."""
-    run(url, "session-start", asked)
+    database = project / DATABASE
+    run(project, "session-start", asked)
     deadline = time.monotonic() + 60.0
     while about(socket_path(database), 5.0) is None:
         assert time.monotonic() < deadline, "no server was left behind"
@@ -102,23 +108,24 @@ def own_server(url: str, database: Path, asked: str) -> Iterator[None]:
         end_server(socket_path(database))
 
 
-def measured(url: str, asked: str, times: int, **variables: str) -> dict[str, float]:
+def measured(project: Path, asked: str, times: int, **variables: str) -> dict[str, float]:
     """Median milliseconds of each hook, and of a Python that does nothing."""
-    cases = {event: lambda _, event=event: run(url, event, asked, **variables) for event in EVENTS}
+    cases = {event: lambda _, event=event: run(project, event, asked, **variables) for event in EVENTS}
     return common.medians({**cases, "pass": lambda _: nothing()}, [None] * times, warm_up=1, block=5)
 
 
-def run(url: str, event: str, asked: str, **variables: str) -> None:
+def run(project: Path, event: str, asked: str, **variables: str) -> None:
     """One hook, of a session of its own."""
     said = {
         "session_id": f"{os.getpid()}-{next(_SESSIONS)}",
-        "cwd": str(Path(__file__).parent.parent),
+        "cwd": str(project),
         "prompt": asked,
         "tool_name": "Edit",
         "tool_input": {"file_path": "a.py"},
     }
     done = subprocess.run(
-        [*HOOK, "hook", event, "--url", url],
+        [*HOOK, "hook", event, "--agent", "claude-code"],
+        cwd=project,
         input=json.dumps(said).encode(),
         capture_output=True,
         check=True,
