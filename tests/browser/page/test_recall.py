@@ -73,12 +73,13 @@ def test_pointing_at_a_hit_lights_its_path(answered):
     soon(answered, lambda: canvas(answered) == rest)
 
 
-def test_the_keyboard_goes_through_the_hits(answered):
+def test_the_keyboard_goes_through_the_hits(answered, story):
+    first, second = (hit["memory"]["key"] for hit in story.done("recall", text=QUESTION)["hits"][:2])
     answered.keyboard.press("ArrowDown")
-    expect(answered).to_have_url(re.compile("hit=bluefin-hour"))
-    expect(answered.locator(".hit.open .name bdi").first).to_have_text("bluefin-hour")
+    expect(answered).to_have_url(re.compile(f"hit={second}"))
+    expect(answered.locator(".hit.open .name bdi").first).to_have_text(second)
     answered.keyboard.press("ArrowUp")
-    expect(answered).to_have_url(re.compile("hit=cards-refused"))
+    expect(answered).to_have_url(re.compile(f"hit={first}"))
 
 
 def test_the_packed_text_is_that_of_an_agent_with_its_tokens(answered, story):

@@ -43,13 +43,19 @@ def below(pid):
     return pids
 
 
-def kill(node):
-    """End the processes of a node, by their ids, as a machine ends that loses its power, while one is at work."""
+def kill(node, running):
+    """End the processes of a node, by their ids, as a machine ends that loses its power, while one is at work.
+
+    Returns whether one was, before the command had ended.
+    """
     while not any(map(stopped_at_work, processes(node))):
+        if running.poll() is not None:
+            return False
         time.sleep(0.01)
     for pid in processes(node):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    return True
 
 
 def processes(node):
@@ -97,8 +103,7 @@ def main(records, after, address, command):
         while running.poll() is None and after and not killed_at:
             number, nodes = progress(records)
             if number >= after and nodes == 2:
-                killed_at = number
-                kill(second)
+                killed_at = number if kill(second, running) else 0
             time.sleep(0.02)
         out, error = running.communicate()
         return {"out": out, "error": error, "status": running.returncode, "killed_at": killed_at}
