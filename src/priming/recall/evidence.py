@@ -278,9 +278,9 @@ class Evidence(CueReading):
     def outdated(self, documents: Ints, odds: Floats) -> Floats:
         """How far a later version of each is there, one of another conversation that fits the cue about as well.
 
-        Two are versions of one memory where each is nearer to the other than to all but one of the rest, and the
-        earlier fits as well: else the later may lead to it. A cue that names a time asks for what was so then; what has
-        a figure of the cue, such as "locker 8", has no version without it. Of two that contradict, the later is one.
+        Two are versions of one memory where each is nearer to the other than to all but one of the rest; what fits
+        less than the later may be what that leads to. A cue that names a time asks for what was so then; what has a
+        figure of the cue, such as "locker 8", has no version without it. Of two that contradict, the later is one.
         """
         own, values = background_of(self.embedder), np.zeros(len(documents))
         if self.named_date is not None or len(documents) < 2:
@@ -294,8 +294,8 @@ class Evidence(CueReading):
         beyond = (near[:, at].T - np.maximum(rest, own.mean + _ALIKE * own.spread)) / own.spread
         alike = np.clip(np.minimum(beyond, beyond.T) / _SURELY, 0.0, 1.0)
         better = odds[at] - odds[at][:, None]
-        fits = 1.0 / (1.0 + np.exp(-_FITS - odds[at])) / (1.0 + np.exp(-better - _BEHIND))
-        alike /= 1.0 + np.exp(better - _AHEAD)
+        fits = 1.0 / (1.0 + np.exp(-_FITS - odds[at])) / (1.0 + np.exp(better - _AHEAD))
+        fits /= 1.0 + np.exp(-better - _BEHIND)
         when = self.working.occurred.values[documents[at]]
         session = self.working.conversation_context.session[documents[at]]
         alike *= session != session[:, None]
