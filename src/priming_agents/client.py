@@ -87,11 +87,14 @@ def plain_options(arguments: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _served(request: Mapping[str, Any], data: bytes) -> dict[str, Any] | None:
-    """The answer of the first server that does the work of a hook; None where there is none."""
+    """The answer of the first server that does the work of a hook; None where there is none. None is before twice."""
+    before = None
     for find in (_nearest, _named):
-        answer = ask(find(request, data), request, data)
+        path = find(request, data)
+        answer = ask(path, request, data) if path != before else None
         if answer is not None and "output" in answer:
             return answer
+        before = path
     return None
 
 

@@ -389,8 +389,8 @@ class _ServedWork(Work):
     def admit(self, settings: Settings, stores: Sequence[HookStore]) -> None:
         """Refuse calls that the settings do not allow, or that belong to the server of another store."""
         super().admit(settings, stores)
+        if local_socket.socket_path(stores[0].database) != self._server.local.path:
+            raise NotServed(OTHER)
         if self.store is None and self._server.is_of_session:
             self._server.end_session()
             raise NotServed(OFF)
-        if local_socket.socket_path(stores[0].database) != self._server.local.path:
-            raise NotServed(OTHER)

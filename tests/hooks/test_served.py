@@ -334,6 +334,24 @@ def test_a_signal_ends_it_and_leaves_no_socket(session, number):
     until(lambda: not session.socket.exists())
 
 
+def test_a_server_that_does_not_answer_is_asked_once(project, monkeypatch):
+    monkeypatch.setattr(calls, "ANSWER", 0.05)
+    path = socket_path(project.database)
+    request = {
+        "store": dict.fromkeys(("url", "namespace", "profile", "embedder")),
+        "folder": str(project.folder),
+    }
+    monkeypatch.setattr(client, "_nearest", lambda *_: str(path))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        server.settimeout(0.0)
+        assert client._served(request, project.payload()) is None
+        server.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
 @pytest.mark.slow
 def test_a_signal_ends_it_whatever_the_call_that_it_answers_waits_for(session):
     project = session.project
