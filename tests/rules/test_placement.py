@@ -124,12 +124,15 @@ def test_a_rule_that_no_longer_contradicts_another_is_told_beside_it():
     assert {link[1] for link in rule_links(memory)} <= {"similar-to"} | {text for text, _ in rules(memory)}
 
 
-def test_an_unclear_change_leaves_both_rules_and_says_so():
+def test_an_unclear_change_leaves_both_rules_the_later_first_and_says_so():
     memory = learned(("Ask Dana before deploying", None))
     done = memory.learn("Ask Lee before deploying")
     assert (done.placement, done.change) == ("create", "unclear")
     assert "review lists: it is unclear" in done.reasons[0]
-    assert len(memory.active(GO).hits) == 2
+    assert [hit.content for hit in memory.active(GO)] == [
+        "Ask Lee before deploying",
+        "Ask Dana before deploying",
+    ]
     (entry,) = memory.review()
     assert entry.reason.startswith("both are shown: it is unclear")
 

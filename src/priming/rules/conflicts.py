@@ -38,11 +38,12 @@ class RuleCandidate:
     is_quiet: bool = False
 
     def rank(self) -> tuple[float, ...]:
-        """What sorts the best first: by score, then by activation, then by the conditions that hold.
+        """What sorts the best first: by score, activation, and the conditions that hold; of equals the later.
 
         The general rules of a crowd come after the specific ones, however often they were confirmed elsewhere.
         """
-        return self.is_general, -self.hit.score, -self.hit.components["activation"], -self.holding
+        hit, taught = self.hit, taught_at(self.hit.memory).timestamp()
+        return self.is_general, -hit.score, -hit.components["activation"], -self.holding, -taught
 
 
 def duplicates_across_stores(candidates: Sequence[RuleCandidate]) -> dict[int, int]:
