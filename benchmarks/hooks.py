@@ -80,7 +80,11 @@ def filled(project: Path, count: int) -> str:
 def served(project: Path) -> Iterator[None]:
     """A running server of the store of a project."""
     with subprocess.Popen(
-        [*HOOK, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=project
+        [*HOOK, "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=project,
+        env={**os.environ, **_OFF},  # it answers hooks with the same variables
     ) as server:
         assert server.stdout is not None
         assert server.stdout.readline(), "the server did not start"

@@ -251,6 +251,7 @@ class HookStore:
 
     def _answer_here(self, operation: str, request: Mapping[str, Any], operation_id: str | None) -> Any:
         """The result of an operation in this process; the values of a hook's own requests need no other check."""
+        environment.load_numpy()
         from priming.recall.traces import PENDING
         from priming.serialization import encode
         from priming.types import Cue

@@ -40,6 +40,20 @@ except SystemExit as done:
     raise
 """
 
+ALONE = """
+import os, sys, subprocess
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            print(os.environ.get("OPENBLAS_NUM_THREADS"))
+sys.meta_path.insert(0, Watch())
+from priming.operations.client import open_memory
+with open_memory("sqlite://") as memory:
+    memory.remember("Kestrel signs every build.")
+sys.stdout.flush()
+subprocess.run([sys.executable, "-c", "import os; print(os.environ.get('OPENBLAS_NUM_THREADS'))"])
+"""
+
 # A test run in the background is told to ignore Ctrl-C, and so would be its children.
 INTERRUPTIBLE = """
 import signal
@@ -271,3 +285,11 @@ def test_long_work_shows_a_bar_on_a_terminal_only(shell):
     path = shell.file(*entries(2))
     assert "importing" in on_a_terminal(shell, "import", "lines", path)
     assert shell.process("import", "lines", path).stderr == b""
+
+
+@pytest.mark.parametrize(("by_hand", "while_loaded"), [(None, "1"), ("2", "2")])
+def test_products_have_one_thread_unless_told_otherwise_and_no_other_program_is_told(by_hand, while_loaded):
+    told = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    told |= {"OPENBLAS_NUM_THREADS": by_hand} if by_hand else {}
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True, env=told)
+    assert done.stdout.split() == [while_loaded, str(by_hand)]

@@ -26,6 +26,7 @@
 - ``CLAUDECODE``, ``CLAUDE_PLUGIN_ROOT``, ``CLAUDE_ENV_FILE``: set by Claude Code, they say that it runs a server or a
   hook, and of which installation
 - ``LC_ALL``, ``LC_TIME``, ``LANG``: the locale, which tells whether 5/7/2023 is in May or in July
+- ``OPENBLAS_NUM_THREADS``: how many threads a product of numpy may use; one in a process of Priming if it is not set
 - ``MEMORY_FILE_PATH``: the file that ``priming mcp --compat server-memory`` shares with the original
 - ``NOTIFY_SOCKET``: set by systemd, where a server reports that it is ready and that it stops
 - ``XDG_RUNTIME_DIR``: where the socket of a server is, if it cannot be beside the store
@@ -34,10 +35,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field, replace
+from importlib import import_module
 from pathlib import Path
 
 from priming.config import private_files
@@ -55,6 +58,7 @@ from priming.config.values import dataclass
 from priming.config.variables import UNATTENDED, server_variable
 from priming.errors import ParamError
 
+_THREADS = "OPENBLAS_NUM_THREADS"
 _MONTH_FIRST = ("US", "PH", "PR", "GU", "FM", "MH", "PW")
 """The territories that write the month before the day."""
 FILE, SETTINGS = "memory.db", "config.toml"
@@ -223,6 +227,20 @@ def claude_servers() -> Path:
 def unattended() -> dict[str, str]:
     """The environment of a command whose answer goes to a program."""
     return {**os.environ, UNATTENDED: "1"}
+
+
+def load_numpy() -> None:
+    """Load numpy for a process of Priming: starting and waking threads would take longer than their help saves.
+
+    What the variable says already holds, and commands that are run later are not told.
+    """
+    if _THREADS in os.environ or "numpy" in sys.modules:
+        return
+    os.environ[_THREADS] = "1"
+    try:
+        import_module("numpy")
+    finally:
+        del os.environ[_THREADS]
 
 
 def folder_named(variable: str) -> Path | None:

@@ -193,6 +193,7 @@ def open_memory(
     client = reach(url, profile=profile, settings=settings) if server else None
     if client is not None:
         return cast("Memory", RemoteMemory(client, namespace))
+    environment.load_numpy()
     from priming.memory import Memory
 
     return Memory.open(url, namespace=namespace, profile=profile, settings=settings)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
+from priming.config import environment
 from priming.config.values import dataclass
 from priming.core.arguments.checks import check_name
 from priming.errors import Conflict, PrimingError, StoreError
@@ -249,6 +250,7 @@ class LocalService:
         return entry
 
     def _opened(self, namespace: str) -> _OpenMemory:
+        environment.load_numpy()
         from priming.embedding.registry import AUTO, chosen, is_auto
         from priming.memory import Memory
 
