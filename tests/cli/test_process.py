@@ -289,7 +289,9 @@ def test_long_work_shows_a_bar_on_a_terminal_only(shell):
 
 @pytest.mark.parametrize(("by_hand", "while_loaded"), [(None, "1"), ("2", "2")])
 def test_products_have_one_thread_unless_told_otherwise_and_no_other_program_is_told(by_hand, while_loaded):
-    told = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
-    told |= {"OPENBLAS_NUM_THREADS": by_hand} if by_hand else {}
-    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True, env=told)
+    variables = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    variables |= {"OPENBLAS_NUM_THREADS": by_hand} if by_hand else {}
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE], capture_output=True, text=True, check=True, env=variables
+    )
     assert done.stdout.split() == [while_loaded, str(by_hand)]

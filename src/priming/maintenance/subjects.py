@@ -18,12 +18,12 @@ from typing import Any
 
 from priming.core.arguments.normal_forms import folded, letters, normalized, plain_words
 from priming.maintenance.aliases import alias_statements
-from priming.storage.copies import SPACELESS, mentions_any, texts_in
+from priming.storage.copies import mentions_any, texts_in
 from priming.text.gists import ABBREVIATIONS
 from priming.text.name_forms.kinds import NAME
 from priming.text.names import find
 from priming.text.quotation import label
-from priming.text.tokens import is_function_word, is_stop, terms
+from priming.text.tokens import SPACELESS, is_function_word, is_stop, terms
 from priming.text.word_lists import NAMES_LIKE_WORDS, is_common, is_past_form
 
 SURE = ""

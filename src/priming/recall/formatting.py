@@ -21,7 +21,6 @@ from priming.results import GAP, Hit
 from priming.text.dates import local_time
 from priming.text.gists import gist_of_rule
 from priming.text.quotation import bracketed, label, quote_text
-from priming.text.statements.kinds import rule_kind_of
 from priming.text.tokens import LANGUAGES, terms
 from priming.types import MemoryRecord
 
@@ -232,6 +231,8 @@ def rule_text(hit: Hit) -> str:
 def rule_kind(record: MemoryRecord) -> str | None:
     """The kind of a behaviour's rule: the stated kind, else the kind of its wording; None for other memories."""
     if record.rule is None and record.kind == "behavior":
+        from priming.text.statements.kinds import rule_kind_of  # few rules have none
+
         return rule_kind_of(record.content)
     return record.rule
 

@@ -26,6 +26,7 @@ from priming.config.params.limits import STORE
 from priming.core.arguments.normal_forms import folded, mark_class
 from priming.errors import Busy
 from priming.results import StoreCopy
+from priming.text.tokens import SPACELESS
 
 REPLACED_STORES = "replaced"
 _LOCK, _PURGING, _DAY = ".lock", ".purging-", 86_400.0
@@ -102,8 +103,6 @@ def _removed(path: Path, dry_run: bool) -> StoreCopy:
 
 _BETWEEN = r"[\s_.\-]+"
 _GENITIVE = "(?:'?s)?"
-SPACELESS = re.compile(r"[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-"""Letters of scripts that put no space between words."""
 
 
 def mentions_any(names: Collection[str]) -> Callable[[Any], bool]:

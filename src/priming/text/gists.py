@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from priming.config.values import dataclass
-from priming.text.statements.reader import forbids
 from priming.text.tokens import is_function_word, language_of
 from priming.text.word_lists import read_words
 
@@ -127,7 +126,7 @@ class _Piece:
 
 
 def _weight(piece: str) -> int:
-    if forbids(piece):
+    if _forbids(piece):
         return 4
     return next((weight for pattern, weight in _ESSENTIAL if pattern.search(piece)), 0)
 
@@ -343,7 +342,13 @@ def _denial(sentence: str) -> int:
     """Where the first clause begins that forbids something; 0 where none does."""
     starts = [0, *(match.end() for match in _CLAUSE_START.finditer(sentence)), len(sentence)]
     clauses = ((start, sentence[start:end]) for start, end in itertools.pairwise(starts))
-    return next((start for start, clause in clauses if forbids(clause)), 0)
+    return next((start for start, clause in clauses if _forbids(clause)), 0)
+
+
+def _forbids(text: str) -> bool:
+    from priming.text.statements.reader import forbids  # a recall needs the sentences of a text alone
+
+    return forbids(text)
 
 
 def gist_of(content: str, kind: str = "episode") -> str:

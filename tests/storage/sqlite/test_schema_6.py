@@ -91,8 +91,8 @@ def test_its_behaviours_and_packs_are_active(path: Path) -> None:
         active = memory.active(Cue(task="release"))
         assert [hit.memory.key for hit in active.hits] == [
             "run-the-tests-before-pushing",
-            "use-tabs-in-makefiles",
             "habits/sign-every-commit",
+            "use-tabs-in-makefiles",
         ]
         assert memory.get("run-the-tests-before-pushing").use.confirmed == 1
         assert [pack.name for pack in memory.pack_list()] == ["habits"]
