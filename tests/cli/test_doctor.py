@@ -3,6 +3,7 @@
 import json
 import socket
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -67,7 +68,7 @@ def test_it_changes_nothing_and_makes_no_store(shell):
 
 
 def test_a_file_of_another_program_fails(shell):
-    with sqlite3.connect(shell.folder / "memory.db") as other:
+    with closing(sqlite3.connect(shell.folder / "memory.db")) as other, other:
         other.execute("CREATE TABLE t (x)")
     other.close()
     result, status = looked(shell)
@@ -89,7 +90,7 @@ def test_a_newer_schema_fails_and_an_older_one_is_left_as_it_is(shell):
     path = shell.folder / "memory.db"
 
     def become(version):
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(f"PRAGMA user_version = {version}")
         connection.close()
 
@@ -100,7 +101,7 @@ def test_a_newer_schema_fails_and_an_older_one_is_left_as_it_is(shell):
     become(1)
     result, status = looked(shell)
     assert (result["schema"][0][0], status) == ("warn", 0)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
     connection.close()
 

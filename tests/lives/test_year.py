@@ -6,6 +6,7 @@ import importlib.util
 import io
 import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -122,9 +123,9 @@ def test_every_check_fails_where_it_must(year, short, tmp_path):
     assert holder == []
 
     broken = tmp_path / "broken.db"
-    with sqlite3.connect(short.path) as file:
+    with closing(sqlite3.connect(short.path)) as file, file:
         file.execute("VACUUM INTO ?", (str(broken),))
-    with sqlite3.connect(broken) as file:
+    with closing(sqlite3.connect(broken)) as file, file:
         file.execute("UPDATE links SET weight = 7.0")
     with Memory.open(f"sqlite:///{broken}", clock=short.clock) as memory:
         result = year.checks.store_is_sound(memory, short.lived, year.checks.Expected())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 from tests.rows import each_row
@@ -234,7 +235,7 @@ def test_a_sound_store_has_no_findings(two):
 
 def test_findings_are_told_and_fail(shell):
     shell.ask("remember", DISK)
-    with sqlite3.connect(shell.folder / "memory.db") as database:
+    with closing(sqlite3.connect(shell.folder / "memory.db")) as database, database:
         database.execute("DELETE FROM vectors")
     database.close()
     done = shell.run("validate", "--json")

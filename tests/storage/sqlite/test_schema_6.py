@@ -1,6 +1,7 @@
 """A store that an earlier version wrote under schema 6 is opened, read, changed, undone and exported."""
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def test_a_memory_of_it_can_be_purged(path: Path) -> None:
 
 def test_a_long_text_whose_vector_had_no_passages_is_embedded_anew(path: Path) -> None:
     long = "The violin was tuned again. " * 60
-    with sqlite3.connect(path) as file:
+    with closing(sqlite3.connect(path)) as file, file:
         (number,) = file.execute("SELECT max(memory) FROM vectors").fetchone()
         file.execute("UPDATE versions SET content = ? WHERE memory = ?", (long, number))
         (before,) = file.execute("SELECT count(*) FROM vectors").fetchone()
