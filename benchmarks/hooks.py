@@ -1,8 +1,8 @@
 """How long an agent waits for each of its hooks: with the session's server, with ``priming serve``, and alone.
 
-Each hook is a process from nothing, of a session that is new, so that it has something to bring up; servers are warm,
-and so are the files. The store holds 10,000 memories and twenty rules. What any hook in Python takes, ``python -c
-pass``, stands beside.
+Each hook is a process from nothing. The first is that of a session that begins, each other the first after it, so
+that it has something to bring up; servers are warm, and so are the files. The store holds 10,000 memories and twenty
+rules. What any hook in Python takes, ``python -c pass``, stands beside.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ EVENTS = ("session-start", "prompt", "pre-tool", "post-tool", "stop")
 MOST, MOST_ALONE = 120.0, 350.0
 """Milliseconds that a hook may take with the session's server, and without any."""
 _SESSIONS = itertools.count()
+_BEGUN: list[str] = []
 _OFF = {"PRIMING_HOOKS_SERVER": "off"}
 
 
@@ -42,10 +43,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder).resolve() / "shop"
         (project / ".priming").mkdir(parents=True)
-        (project / "pyproject.toml").touch()  # its language is one of which there are rules
+        (project / "go.mod").touch()  # a session begins with the rules of its language
         os.environ["PRIMING_HOME"] = str(project.parent / "home")
         asked = filled(project, count)
         with own_server(project, asked):
+            begin(project, asked, 6 * times * len(EVENTS))
             own = measured(project, asked, times)
         with served(project):
             quick = measured(project, asked, times, **_OFF)
@@ -71,7 +73,7 @@ def filled(project: Path, count: int) -> str:
     with Memory.open(f"sqlite:///{project / DATABASE}") as memory:
         memory.remember_many(memories)
         for i in range(20):
-            memory.learn(f"Never use the module number {i} in new code", cue=Cue(language="python"))
+            memory.learn(f"Never use the module number {i} in new code", cue=Cue(language=("go", "python")[i % 2]))
     subprocess.run([*HOOK, "trust"], cwd=project, check=True, capture_output=True)
     return str(memories[count // 2]["content"])
 
@@ -112,16 +114,24 @@ def own_server(project: Path, asked: str) -> Iterator[None]:
         end_server(socket_path(database))
 
 
+def begin(project: Path, asked: str, count: int) -> None:
+    """Begin the sessions of which later hooks are."""
+    for number in range(count):
+        run(project, "session-start", asked, f"begun {number}")
+        _BEGUN.append(f"begun {number}")
+
+
 def measured(project: Path, asked: str, times: int, **variables: str) -> dict[str, float]:
     """Median milliseconds of each hook, and of a Python that does nothing."""
     cases = {event: lambda _, event=event: run(project, event, asked, **variables) for event in EVENTS}
     return common.medians({**cases, "pass": lambda _: nothing()}, [None] * times, warm_up=1, block=5)
 
 
-def run(project: Path, event: str, asked: str, **variables: str) -> None:
-    """One hook, of a session of its own."""
+def run(project: Path, event: str, asked: str, session: str = "", **variables: str) -> None:
+    """One hook, of a session of its own that has begun, unless it begins one."""
+    session = session or (f"new {next(_SESSIONS)}" if event == "session-start" else _BEGUN.pop())
     said = {
-        "session_id": f"{os.getpid()}-{next(_SESSIONS)}",
+        "session_id": f"{os.getpid()} {session}",
         "cwd": str(project),
         "prompt": asked,
         "tool_name": "Edit",
