@@ -178,7 +178,9 @@ class _Script:
         if rule.kind == "command":
             while words and (rule.names(words[0]) or _COUNT.fullmatch(words[0])):
                 words = words[1:]
-            return bool(words) and self._is_harmless([*words, UNKNOWN] if program == "xargs" else words)
+            if program == "xargs":  # a file that it reads is among its words: it hands on what is in there
+                words = [] if any(map(self._is_secret, words)) or not words else [*words, UNKNOWN]
+            return bool(words) and self._is_harmless(words)
         is_named = rule.kind != "targets" or any(map(TARGET.fullmatch, words))
         return is_named and all(map(partial(self._may_follow, rule), words, [*words[1:], ""]))
 

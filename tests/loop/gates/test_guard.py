@@ -72,6 +72,7 @@ grep --directories=recurse x sub
 git show HEAD:.env
 grep -rn TOKEN sub
 grep -rl x / | xargs head
+xargs < .env echo
 diff -r . src
 tr a b < .env
 tr a b < /etc/passwd
