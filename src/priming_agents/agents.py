@@ -155,7 +155,13 @@ def _events(agent: str) -> Mapping[str, str]:
 
 def _first_text(values: Mapping[str, Any], keys: Sequence[str]) -> str | None:
     """The first value of some keys that is a text and not empty."""
-    return next((values[key] for key in keys if isinstance(values.get(key), str) and values[key]), None)
+    texts = (_whole(values[key]) for key in keys if isinstance(values.get(key), str))
+    return next(filter(None, texts), None)
+
+
+def _whole(text: str) -> str:
+    """A text without halves of characters, which clients that cut texts leave, and without the NUL character."""
+    return text.encode("utf-8", "ignore").decode().replace("\0", "")
 
 
 def _tool_input(value: Any) -> Mapping[str, Any]:
@@ -196,7 +202,7 @@ def _command(values: Mapping[str, Any]) -> str:
             is_shell = len(value) == 3 and value[0].rsplit("/", 1)[-1] in _SHELLS
             value = value[2] if is_shell else " ".join(value)
         if isinstance(value, str) and value and not _PATCHED_FILE.search(value):
-            return value
+            return _whole(value)
     return ""
 
 
@@ -213,4 +219,4 @@ def plain_text(value: Any) -> str:
         return "\n".join(map(plain_text, value.values()))
     if isinstance(value, list):
         return "\n".join(map(plain_text, value))
-    return value if isinstance(value, str) else ""
+    return _whole(value) if isinstance(value, str) else ""

@@ -201,6 +201,12 @@ def test_what_a_prompt_of_mcp_lists_is_not_read_as_the_users_words():
     assert (reading.correction, reading.asks) == (None, False)
 
 
+def test_half_a_character_that_a_client_left_of_a_text_is_none_of_it():
+    event = parse_event({**CLAUDE, "prompt": "Fix it \ud83d\0", "tool_input": {"command": ["ls", "\ud83d"]}})
+    assert (event.prompt, event.command) == ("Fix it", "ls ")
+    assert parse_event({**CLAUDE, "tool_response": {"stdout": "a\ud83d"}}).output == "a"
+
+
 def test_a_commit_that_gemini_ran_is_seen_in_the_output_of_the_tool():
     output = {
         "llmContent": "<untrusted_context>\nOutput: [main 1a2b3c4] Hi\n</untrusted_context>",

@@ -459,6 +459,12 @@ def test_an_empty_file_is_no_store_and_stays_empty(tmp_path):
     assert project.database.stat().st_size == 0
 
 
+def test_a_prompt_with_half_a_character_is_answered_like_any_other(project):
+    assert "Learned" in project.text(
+        "prompt", prompt="No, use uv instead of pip \ud83d. Why did the deploy fail?"
+    )
+
+
 def test_the_sessions_of_a_store_take_nothing_from_each_other(project):
     first = project.text("session-start")
     assert Project(project.folder, "s2").text("session-start") == first
