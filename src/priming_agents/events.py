@@ -88,9 +88,10 @@ def _prompt(call: HookCall) -> None:
         call.tokens_left = HOOK.tokens
     teaching.learn_left_behind(call)
     reminder = _reminder(call)
+    learned = None
     if reading.correction is not None and call.learns:
-        teaching.learn_now(call, reading.correction)
-    if not teaching.withdraw(call, reading) and reading.asks and call.learns:
+        learned = teaching.learn_now(call, reading.correction)
+    if not teaching.withdraw(call, reading, learned) and reading.asks and call.learns:
         call.add(ASK)
     elif unread and call.learns and not session.unread:
         call.add(UNREAD)

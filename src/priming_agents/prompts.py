@@ -99,7 +99,7 @@ def is_understood(text: str) -> bool:
 
 
 def withdrawn(sentence: str, rules: Sequence[str]) -> tuple[list[str], bool]:
-    """The rules that a sentence may withdraw, the nearest; and whether it says so, and is about nothing else.
+    """The rules that a sentence may withdraw, the nearest; and whether it is an order to, about nothing else.
 
     >>> withdrawn("Scrap the rule about signing commits, it slows us down", ["Sign every commit", "Use tabs"])
     (['Sign every commit'], True)
@@ -107,8 +107,11 @@ def withdrawn(sentence: str, rules: Sequence[str]) -> tuple[list[str], bool]:
     shared = {rule: len(_topic(sentence) & _topic(rule)) for rule in rules}
     most = max(shared.values(), default=0)
     nearest = [rule for rule in rules if most and shared[rule] == most]
-    clauses = [_topic(each) for each in _CLAUSE.split(sentence) if _has("withdrawal", each)]
-    return nearest, any(topic and nearest and topic <= _topic(nearest[0]) for topic in clauses)
+    order = sentence[_start(sentence) :]
+    is_doubtful = _is_question(order) or any(_has(each, order) for each in ("banned", "once", "reported"))
+    is_order = _begins("withdrawal", order) and not is_doubtful
+    topic = _topic(_CLAUSE.split(order)[0])
+    return nearest, is_order and bool(topic and nearest) and topic <= _topic(nearest[0])
 
 
 def contradicted(statement: str, rules: Sequence[str]) -> list[str]:

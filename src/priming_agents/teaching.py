@@ -85,39 +85,53 @@ def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = 
     return path.exists()
 
 
-def learn_now(call: HookCall, correction: Correction) -> None:
-    """Learn a correction, and tell the agent."""
+def learn_now(call: HookCall, correction: Correction) -> str | None:
+    """Learn a correction, and tell the agent; return the key of the rule."""
     try:
         cue = _scope(call.session, correction.right)
-        _tell(call, _learn(call.own_store, correction.right, correction.wrong, cue))
+        rule = _learn(call.own_store, correction.right, correction.wrong, cue)
+        _tell(call, rule)
     except StoreError:
         call.add(UNLEARNED)
+        return None
+    return rule["key"] if rule else None
 
 
-def withdraw(call: HookCall, reading: PromptReading) -> bool:
-    """Forget the rule that the user plainly withdraws; ask the agent about others. Return whether it did either."""
+def withdraw(call: HookCall, reading: PromptReading, learned: str | None) -> bool:
+    """Forget the rule that the user plainly withdraws; ask the agent about others. Return whether it asked.
+
+    ``learned`` is the key of the rule that the same prompt teaches: it withdraws the rule before it at most.
+    """
     if not (reading.withdrawals or reading.statements):
         return False
     rules: list[Mapping[str, Any]] = []
     with suppress(Conflict, NotFound):  # a namespace that does not exist yet
         rules = call.own_store.call("list", {"kinds": ["behavior"], "limit": PAGE_LIMIT})
-    keys = {rule["content"]: rule["key"] for rule in rules}
-    nearest: list[str] = []
+    keys = {rule["content"]: rule["key"] for rule in rules if rule["key"] != learned}
+    doubtful, forgotten = list[str](), False
     for sentence in reading.withdrawals:
         nearest, is_plain = withdrawn(sentence, [*keys])
-        if is_plain and len(nearest) == 1:
-            with suppress(Conflict, NotFound, StoreError):
-                request = {"key": keys[nearest[0]], "reason": "withdrawn in a prompt"}
-                call.own_store.call("forget", request, writes=True)
-                named = f"{bracketed(keys[nearest[0]])}: {_sentence(nearest[0])}"
-                call.add(f"Forgotten, since the user withdrew it, {named} `priming undo` takes that back.")
-                return True
-        nearest = nearest or withdrawn(call.event.prompt, [*keys])[0]
+        if is_plain and len(nearest) == 1 and _is_forgotten(call, keys[nearest[0]], nearest[0]):
+            del keys[nearest[0]]
+            forgotten = True
+        else:
+            doubtful += nearest or ([] if forgotten else withdrawn(call.event.prompt, [*keys])[0])
     if reading.correction is None:  # what is learned is placed beside the rest
-        nearest += [rule for statement in reading.statements for rule in contradicted(statement, [*keys])]
-    for rule in dict.fromkeys(nearest[: HOOK.limit]):
+        doubtful += [rule for statement in reading.statements for rule in contradicted(statement, [*keys])]
+    doubtful = [*dict.fromkeys(rule for rule in doubtful if rule in keys)][: HOOK.limit]
+    for rule in doubtful:
         call.add(f"{WITHDRAWING} {bracketed(keys[rule])}: {quote_text(rule)}")
-    return bool(nearest)
+    return bool(doubtful)
+
+
+def _is_forgotten(call: HookCall, key: str, rule: str) -> bool:
+    """Forget a rule, and tell the agent; False if the store cannot take that."""
+    with suppress(Conflict, NotFound, StoreError):
+        call.own_store.call("forget", {"key": key, "reason": "withdrawn in a prompt"}, writes=True)
+        named = f"{bracketed(key)}: {_sentence(rule)}"
+        call.add(f"Forgotten, since the user withdrew it, {named} `priming undo` takes that back.")
+        return True
+    return False
 
 
 def learn_left_behind(call: HookCall) -> None:

@@ -225,6 +225,31 @@ def test_a_rule_that_is_plainly_withdrawn_is_forgotten_and_comes_up_nowhere(proj
         assert not [record for record in memory.list() if "Sign" in record.content]
 
 
+def test_a_prompt_that_withdraws_a_rule_and_teaches_another_leaves_the_other(project):
+    with project.memory() as memory:
+        memory.learn("Use pnpm instead of npm")
+        memory.learn("Answer in French")
+    answer = project.text("prompt", prompt="Drop the pnpm rule. Always use yarn instead of pnpm.")
+    answer += project.text("prompt", prompt="Forget the French rule. From now on, answer in Italian.")
+    assert "withdrew" not in answer
+    assert "withdrawing" not in answer
+    assert {"Always use yarn instead of pnpm", "Answer in Italian"} <= set(_rules(project))
+
+
+def test_each_rule_that_a_prompt_withdraws_is_forgotten_and_what_else_it_asks_for_is_asked_about(project):
+    with project.memory() as memory:
+        memory.learn("Use pnpm instead of npm")
+        memory.learn("Answer in French")
+    withdrawal = "Forget the rule about French. Scrap the pnpm rule: from now on, use yarn instead of pnpm."
+    assert ASK in project.text("prompt", prompt=withdrawal)
+    assert not {"Use pnpm instead of npm", "Answer in French"} & set(_rules(project))
+
+
+def _rules(project):
+    with project.memory() as memory:
+        return [rule.content for rule in memory.list(kinds=["behavior"])]
+
+
 def test_undo_restores_a_forgotten_rule_with_the_correction_that_taught_it(project):
     with project.memory() as memory:
         memory.learn("Sign every commit", wrong="unsigned commits")

@@ -225,6 +225,7 @@ def test_the_rule_that_is_withdrawn_is_the_one_that_shares_its_words(text, rule)
 
 def test_a_rule_is_withdrawn_without_a_question_only_if_the_user_names_it_and_nothing_else():
     assert withdrawn("forget the rule about signing commits", RULES)[1]
+    assert withdrawn("ok, could you please forget the rule about signing commits", RULES)[1]
     for text in ("delete the rule for port 8080 in nginx.conf", "we no longer sign commits", "forget that"):
         assert not withdrawn(text, [*RULES, "Use port 8080"])[1], text
 
@@ -233,6 +234,24 @@ def test_a_statement_that_says_the_opposite_of_a_rule_names_it():
     assert contradicted("you may use emojis again", ["Never use emojis", "Sign every commit"]) == [
         "Never use emojis"
     ]
+
+
+@each_row(
+    "text",
+    """
+don't forget the rule about signing commits
+never drop the rule about signing commits
+did you forget the rule about signing commits?
+should we scrap the rule about signing commits?
+the ticket: forget the rule about signing commits
+I might drop the rule about signing commits
+forget the rule about signing commits, just this once
+forget the rule about signing commits, the reviewer says
+vergiss die Regel mit dem Signieren der Commits nicht
+""".strip().splitlines(),
+)
+def test_a_sentence_that_only_speaks_of_withdrawing_a_rule_withdraws_none(text):
+    assert not withdrawn(text, RULES)[1]
 
 
 @each_row(
