@@ -280,6 +280,8 @@ def _rule(own: str, objected: bool) -> Correction | None:
     weighing = _class("weighing").search(text)
     is_act = _begins("verb", act) or (negative is not None and not _has("ever", negative[0][:5]))
     prefers = weighing is not None and act.lower().startswith("prefer")
+    # A person also repeats a request of the moment: "I told you to open the file".
+    is_request = frame and not verb and own[:2] in ("I ", "i ") and _begins("definite", act.partition(" ")[2])
     lasts = (
         objected
         or frame
@@ -288,8 +290,9 @@ def _rule(own: str, objected: bool) -> Correction | None:
         or prefers
         or re.match(r"stop|quit|avoid", plain, re.I)
     )
-    is_whole = all(_begins("joined", part) or _begins("verb", part) for part in others)
-    if not (is_act and lasts and is_whole and " " in act) or (negative and " and " in text):
+    is_part = is_request or text.endswith(":") or (negative and " and " in text)
+    is_whole = not is_part and all(_begins("joined", part) or _begins("verb", part) for part in others)
+    if not (is_act and lasts and is_whole and " " in act):
         return None
     is_vague = _has("vague", plain) or _has("once", plain) or _is_question(plain)
     if is_vague or len(_WORD.findall(text)) > HOOK.rule_words:

@@ -167,7 +167,11 @@ def test_the_rule_is_in_the_persons_words_without_what_frames_it(text, right, wr
 
 
 def test_what_needs_another_sentence_is_asked_about():
-    for text in ("No, use that instead", "stop doing that every time", "never do it like this again"):
+    for text in (
+        *("I told you to open the file", "No, I told you to open the file"),
+        *("No, use that instead", "stop doing that every time", "never do it like this again"),
+        "No, begin every file with the header:\n```\n# Copyright\n```",
+    ):
         assert read_prompt(text).correction is None, text
 
 
