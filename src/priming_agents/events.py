@@ -75,7 +75,8 @@ def _prompt(call: HookCall) -> None:
     """A person writes a prompt: learn a correction in it, inject relevant rules and memories, ask for feedback."""
     session = call.session
     reading = read_prompt(call.event.prompt)
-    unread = reading.is_silent and not is_understood(call.event.prompt)
+    is_read = reading.correction or reading.asks or reading.withdrawals
+    unread = not (is_read or is_understood(call.event.prompt))
     if reading.is_silent and not unread:
         _confirm_rules(call)
     session.prompts += 1

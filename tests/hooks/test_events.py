@@ -154,6 +154,7 @@ def test_the_agent_is_asked_to_learn_a_correction_that_is_not_certain(project):
         "Siempre usa pestañas en los ficheros",
         "Всегда пиши тесты до кода",
         "请总是先运行测试",
+        "No, usa siempre vitest en lugar de jest.",
     ],
 )
 def test_a_prompt_in_a_language_that_is_not_read_confirms_nothing_and_the_agent_hears_so_once(
