@@ -45,7 +45,7 @@ class Vault:
     """A folder of notes that is changed at random; a note is a list of sections."""
 
     def __init__(self, folder, rng):
-        self.folder, self.rng, self.notes, self.count = folder, rng, {}, 0
+        self.folder, self.rng, self.notes, self.count, self.earlier = folder, rng, {}, 0, []
         for _ in range(3):
             self.add()
 
@@ -66,7 +66,7 @@ class Vault:
         name = self.rng.choice([*self.notes])
         sections = self.notes[name]
         place = self.rng.randrange(len(sections))
-        match self.rng.randrange(6):
+        match self.rng.randrange(7):
             case 0:
                 sections[place][1] = self.sentence()
             case 1:
@@ -77,12 +77,15 @@ class Vault:
                 self.notes[f"{name}-moved"] = self.notes.pop(name)
             case 4 if len(self.notes) > 1:
                 del self.notes[name]
+            case 5 if self.earlier:
+                self.notes = json.loads(self.rng.choice(self.earlier))
             case _:
                 self.add()
 
     def write(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
+        self.earlier.append(json.dumps(self.notes))
         for name, sections in self.notes.items():
             text = "".join(f"# {heading}\n{body}\n\n" for heading, body in sections)
             (self.folder / f"{name}.md").write_text(text, "utf-8")
@@ -103,20 +106,23 @@ def test_notes_that_change_at_random_leave_what_a_first_import_would(tmp_path, m
 @pytest.mark.parametrize("named", [True, False])
 def test_lines_that_change_at_random_leave_what_a_first_import_would(tmp_path, memory, seed, named):
     rng, path, count = random.Random(seed), tmp_path / "lines.jsonl", 0
-    lines = []
+    lines, earlier = [], []
     for _ in range(6):
         for _ in range(rng.randint(1, 4)):
             count += 1
             fresh = {"content": f"{' '.join(rng.sample(WORDS, 5))} {count}", "tags": [rng.choice(WORDS)]}
             fresh |= {"id": count} if named else {}
-            match rng.randrange(3) if lines else 2:
-                case 0:
-                    del lines[rng.randrange(len(lines))]
+            match rng.randrange(4) if lines else 3:
+                case 0 if earlier:
+                    lines = rng.choice(earlier)
                 case 1:
+                    del lines[rng.randrange(len(lines))]
+                case 2:
                     lines[rng.randrange(len(lines))]["content"] = fresh["content"]
                 case _:
                     lines.insert(rng.randint(0, len(lines)), fresh)
         lines = lines or [{"content": "left", "id": 0}]
+        earlier.append([{**line} for line in lines])
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
         run(memory, "jsonl", path, prune=True)
         memories, links = first_import("jsonl", path)
@@ -260,6 +266,42 @@ def test_what_comes_back_is_active_again(tmp_path, memory):
     assert {item.content for item in memory.list(kinds=["fact"])} == {"Note a.", "Note b, better."}
 
 
+def test_a_text_that_is_again_as_it_was_is_so_in_the_memory_too(tmp_path, memory):
+    note = tmp_path / "door.md"
+    for word in ("copper", "granite", "copper", "granite"):
+        note.write_text(f"# Door\nThe word at the door is {word}.\n", "utf-8")
+        run(memory, "markdown", tmp_path)
+        (item,) = memory.list(kinds=["fact"])
+        assert item.content == f"The word at the door is {word}."
+
+
+def test_what_has_its_former_name_again_is_told_by_it_with_its_links_and_uses(tmp_path, memory):
+    (tmp_path / "a.md").write_text("# Weir\nThe heron nests at the weir.\n", "utf-8")
+    run(memory, "markdown", tmp_path)
+    (former,) = memory.list(kinds=["fact"])
+    (tmp_path / "a.md").rename(tmp_path / "b.md")
+    run(memory, "markdown", tmp_path)
+    (renamed,) = memory.list(kinds=["fact"])
+    memory.remember("Herons eat eels.", key="eels")
+    memory.link("eels", renamed.key, "explains")
+    (tmp_path / "b.md").rename(tmp_path / "a.md")
+    report = run(memory, "markdown", tmp_path, prune=True)
+    assert (report.renamed, report.stored, report.gone) == (1, 0, 0)
+    assert [item.key for item in memory.list(kinds=["fact"])] == [former.key]
+    assert [link.target for link in memory.links("eels", relation="explains")] == [former.key]
+
+
+def test_what_the_user_merged_stays_merged(tmp_path, memory):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\nNote {name}.\n", "utf-8")
+    run(memory, "markdown", tmp_path)
+    a, b = (item.key for item in memory.list(kinds=["fact"]))
+    memory.merge(a, b)
+    (tmp_path / "c.md").write_text("# c\nNote c.\n", "utf-8")
+    run(memory, "markdown", tmp_path, prune=True)
+    assert [item.content for item in memory.list(kinds=["fact"])] == ["Note b.", "Note c."]
+
+
 def test_a_second_run_without_changes_writes_nothing_and_one_after_an_undo_reads_again(tmp_path, memory):
     (tmp_path / "a.md").write_text("# a\nNote a.\n", "utf-8")
     run(memory, "markdown", tmp_path)
@@ -345,6 +387,18 @@ def test_commits_that_were_amended_or_rebased_are_followed(work, memory):
     assert [item.content for item in memory.list(kinds=["episode"])].count("On the side") == 1
 
 
+def test_a_commit_comes_back_when_its_amending_or_its_removal_is_taken_back(work, memory):
+    work.commit("Base", ["base.py"])
+    first = work.commit("Add the parser", ["parser.py"])
+    for step in (("commit", "--amend", "-m", "Add the parser and its test"), ("reset", "--hard", "HEAD~1")):
+        run(memory, "git", work.folder, prune=True)
+        work.git(step[0], "--quiet", *step[1:])
+        run(memory, "git", work.folder, prune=True)
+        work.git("reset", "--quiet", "--hard", first)
+        run(memory, "git", work.folder, prune=True)
+        assert state(memory)[0] == first_import("git", work.folder)[0]
+
+
 def test_commits_of_another_branch_are_not_gone(work, memory):
     work.commit("Base", ["base.py"])
     work.git("checkout", "--quiet", "-b", "side")
@@ -387,7 +441,7 @@ def _commit(work, rng, number):
     message = f"{' '.join(rng.sample(WORDS, 4))} {number}"
     many = int(work.git("rev-list", "--count", "HEAD"))
     at = f"2026-03-01T{9 + number // 60:02}:{number % 60:02}:00+01:00"
-    match rng.randrange(6):
+    match rng.randrange(7):
         case 0:
             work.git("commit", "--quiet", "--amend", "-m", message)
         case 1:
@@ -398,6 +452,9 @@ def _commit(work, rng, number):
             work.git("reset", "--quiet", "--hard", "HEAD~1")
         case 3 if many > 2:
             work.git("rebase", "--quiet", "--onto", "HEAD~2", "HEAD~1")  # without the last but one
+        case 4:
+            moves = len(work.git("reflog").splitlines())
+            work.git("reset", "--quiet", "--hard", f"HEAD@{{{rng.randrange(moves)}}}")
         case _:
             work.commit(message, [f"{rng.choice(WORDS)}-{number}.py"], at=at)
 

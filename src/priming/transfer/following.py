@@ -33,7 +33,7 @@ from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.text.quotation import count_text
 from priming.transfer import state
 from priming.transfer.comparing import COMPARED, entry_name, is_same, is_there, left_behind, resettled
-from priming.transfer.importers import AllTies, Entry, Item, Present, Report, Skipped, Tie
+from priming.transfer.importers import TAKEN_OUT, AllTies, Entry, Item, Present, Report, Skipped, Tie
 from priming.transfer.reading import skipping
 from priming.types import MemoryRecord, Progress
 
@@ -65,8 +65,8 @@ class Following:
     moved: list[str] = field(default_factory=list)
     ids: dict[str, None] = field(default_factory=dict)
     """The ids of the memories that its entries are."""
-    fresh: dict[str, None] = field(default_factory=dict)
-    """Those of them that are new."""
+    fresh: dict[str, str | None] = field(default_factory=dict)
+    """Those of them that are new, or came back: with the session of the latter."""
     stored: dict[str, str] = field(default_factory=dict)
     """By key of an entry of the run that was not there before, the id of its memory."""
     stored_as: dict[str, str] = field(default_factory=dict)
@@ -228,6 +228,7 @@ class Following:
             if not self._retired_here(record):
                 return "duplicate"
             restore(self.memory, record.key)
+            self.fresh[record.id] = record.session
         is_elsewhere = record.source != new.source and not self.own_keys and not is_there(record.source)
         if not is_elsewhere and is_same(new, record):
             return "duplicate" if record.status == "active" else "stored"
@@ -243,26 +244,24 @@ class Following:
         changes = {name: getattr(new, name) for name in (*COMPARED, "source", "valid_from")}
         supersede(self.memory, record.key, new.content, **changes)
         _add(self.moved, f"changed: {record.key}")
-        return "changed"
+        return "changed" if record.status == "active" else "stored"
 
     def _last_imported(self, record: MemoryRecord) -> VersionRow | MemoryRecord | None:
         """The latest version that this importer wrote; None if the memory is not its own."""
         for kind in ("supersede", "remember"):
-            for logged in self._operations(record, kind):
-                for change in logged.rows:
-                    row = change.after
-                    if isinstance(row, VersionRow) and row.id == record.id and row.valid_to is None:
-                        return row
+            for row in (change.after for each in self._operations(record, kind) for change in each.rows):
+                current = record.id, None, None
+                if isinstance(row, VersionRow) and (row.id, row.valid_to, row.retired_at) == current:
+                    return row
         is_early = (record.source or "").startswith(f"{self.name}:") and record.version == 1
         return record if is_early else None  # imported by a version that did not say so in the log
 
     def _retired_here(self, record: MemoryRecord) -> bool:
         """Whether an import took the memory out of recall, and nobody else since."""
+        kind = TAKEN_OUT.get(record.status)
         with self.memory.reading():
-            logged = self.memory.operations(memory_id=record.id, kind="deprecate", limit=1)
-        return record.status == "deprecated" and any(
-            (each.via or "").startswith("import ") for each in logged
-        )
+            logged = self.memory.operations(memory_id=record.id, kind=kind, limit=1) if kind else []
+        return any((each.via or "").startswith("import ") for each in logged)
 
     def _operations(self, record: MemoryRecord, kind: str) -> Iterator[Any]:
         """The operations of a kind on a memory by this importer, the latest first."""
@@ -276,7 +275,7 @@ class Following:
         absent = [name for name in self._of_path() if name not in self.ids]
         with self.memory.reading() as now:
             gone = self.memory.records(now, ids=absent)
-        self._settle_order({record.session for record in gone.values()})
+        self._settle_order({*self.fresh.values(), *(record.session for record in gone.values())})
         with self.memory.reading() as now:
             followed = self.memory.operations(kind=FOLLOW, rows=False, limit=1)
             came = self.memory.records(now, ids=[*self.fresh] if gone or followed else [])

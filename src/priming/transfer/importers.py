@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from priming import extensions
 from priming.config.values import dataclass
 from priming.errors import ParamError, PrimingError
-from priming.storage.rows import LinkRow, ends_of
+from priming.storage.rows import LinkRow, MemoryRow, ends_of
 
 if TYPE_CHECKING:
     from priming.namespace import Namespace
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 OWN = "priming"
 """The name of Priming's own export format, which ``Memory.import_`` reads."""
+TAKEN_OUT = {"deprecated": "deprecate", "merged": "merge"}
+"""The statuses of what an import takes out of recall, and by which operation: it may come back."""
 _FIRST_BYTES = 256
 
 
@@ -127,11 +129,12 @@ class Stored:
     memory: Namespace | None = None
 
     def keys(self, keys: Iterable[str]) -> set[str]:
-        """Those of some keys that memories have."""
+        """Those of some keys that memories have, but for what an import may have taken out of recall."""
         if self.memory is None:
             return set()
         with self.memory.reading():
-            return set(self.memory.names(keys=list(keys)).values())
+            rows = self.memory.rows(MemoryRow, ids=self.memory.names(keys=list(keys)))
+        return {row.key for row in rows if row.status not in TAKEN_OUT}
 
     def links(self, relation: str) -> Iterable[tuple[str, str]]:
         """The links of a relation, as the keys of both ends."""
