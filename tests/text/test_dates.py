@@ -87,7 +87,7 @@ def test_may_and_march_are_months_when_written_so(text, month):
 
 
 def test_of_several_dates_the_most_exact_counts():
-    assert cue_date("on August 11 or on August 15 2023") == CueDate(2023, 8, 15)
+    assert cue_date("on August 11, on August 15 2023") == CueDate(2023, 8, 15)
     assert cue_date("in 2021, or was it June 2022?") == CueDate(2022, 6)
     assert cue_date("June or July?") == CueDate(None, 6)
 
@@ -417,6 +417,17 @@ def days_named(text, now=SATURDAY, **more):
         ("from April to June 2025", "2025-04-01", "2025-06-30"),
         ("between Christmas and New Year", "2025-12-24", "2026-01-01"),
         ("in Q1 and Q2", "2026-01-01", "2026-06-30"),
+        ("on Tuesday before Easter", "2026-03-31", "2026-03-31"),
+        ("from Monday 2 to Friday 6 November", "2026-11-02", "2026-11-06"),
+        ("on 3 or 4 November", "2026-11-03", "2026-11-04"),
+        ("from 27 February to 2 March", "2026-02-27", "2026-03-02"),
+        ("from 27 February to 2 March 2024", "2024-02-27", "2024-03-02"),
+        ("the last two weeks of February 2025", "2025-02-01", "2025-02-28"),
+        # a day from a year away, and numbers of several words
+        ("a year ago today", "2025-11-28", "2025-11-28"),
+        ("a year ago yesterday", "2025-11-27", "2025-11-27"),
+        ("twenty days ago", "2026-11-08", "2026-11-08"),
+        ("on the twenty-first of January 2025", "2025-01-01", "2025-01-31"),
         # German
         ("Was war vorletzte Woche?", "2026-11-09", "2026-11-15"),
         ("heute vor drei Wochen", "2026-11-07", "2026-11-07"),
@@ -425,6 +436,10 @@ def days_named(text, now=SATURDAY, **more):
         ("vom 3. bis 5. Juni 2025", "2025-06-03", "2025-06-05"),
         ("an Pfingsten", "2026-05-24", "2026-05-25"),
         ("letztes Jahr im August", "2025-08-01", "2025-08-31"),
+        ("heute vor einem Jahr", "2025-11-28", "2025-11-28"),
+        ("am Dienstag vor Ostern", "2026-03-31", "2026-03-31"),
+        ("vom 28. Oktober bis zum 3. November", "2026-10-28", "2026-11-03"),
+        ("vom 3. bis zum 7. Juni 2025", "2025-06-03", "2025-06-07"),
         # French
         ("avant-hier", "2026-11-26", "2026-11-26"),
         ("Qu’est-ce qui s’est passé la semaine dernière ?", "2026-11-16", "2026-11-22"),
@@ -432,12 +447,15 @@ def days_named(text, now=SATURDAY, **more):
         ("le 1er juillet 2025", "2025-07-01", "2025-07-01"),
         ("mardi dernier", "2026-11-24", "2026-11-24"),
         ("au deuxième trimestre 2025", "2025-04-01", "2025-06-30"),
+        ("entre le 28 février et le 3 mars", "2026-02-28", "2026-03-03"),
         # Spanish
         ("anteayer", "2026-11-26", "2026-11-26"),
         ("¿Qué pasó hace tres días?", "2026-11-25", "2026-11-25"),
         ("el martes pasado", "2026-11-24", "2026-11-24"),
         ("los últimos cuatro días", "2026-11-25", "2026-11-28"),
         ("el 4 de julio de 2025", "2025-07-04", "2025-07-04"),
+        ("del 28 de octubre al 3 de noviembre", "2026-10-28", "2026-11-03"),
+        ("entre el 3 y el 7 de julio de 2025", "2025-07-03", "2025-07-07"),
     ],
 )
 def test_the_grammar_reads_numbers_units_directions_ordinals_and_frames(text, first, last):
@@ -464,6 +482,8 @@ def test_the_grammar_reads_numbers_units_directions_ordinals_and_frames(text, fi
         ),
         # another day than its part says, and which one is not read
         *("half a year ago", "two and a half weeks ago", "today in two weeks", "a month and a day ago"),
+        *("twenty-two days ago", "a hundred and two days ago", "in the 2024/25 season"),
+        *("Der Morgen war kalt.", "la mañana es fría"),
         *("two Fridays ago", "more than a week ago", "vor einem halben Jahr", "two days before the launch"),
     ],
 )
@@ -549,6 +569,7 @@ def test_a_text_names_the_day_from_which_it_was_told_if_it_names_one():
     assert day_told("We meet on Friday.", SATURDAY) is None  # it may be the next one
     assert day_told("Yesterday it broke, tomorrow they come.", SATURDAY) is None
     assert day_told("Last week it broke.", SATURDAY) is None
+    assert day_told("Twenty-two days ago it broke.", SATURDAY) is None
     assert day_told("It is fixed today.", SATURDAY) is None
 
 

@@ -239,7 +239,7 @@ def _range(p: Parts) -> ReadDate:
     if not (dated or days or p.now):
         return None
     later = _LEAP + ((p.last.month or 12) < (p.first.month or 1))
-    year = dated or (later if days else period(p.last, p.today)[0].year)
+    year = dated or (period(p.last, p.today)[0].year if p.now else later)
     end = period(replace(p.last, year=p.last.year or year), date.max)[1]
     start = period(p.first if p.first.year else replace(p.first, year=end.year), date.max)[0]
     if start > end and p.first.year is None:
@@ -248,17 +248,20 @@ def _range(p: Parts) -> ReadDate:
     return None if start > end or p.first == p.last else cue if dated or not days else replace(cue, year=None)
 
 
-_UNIT, _N = "(?P<unit>[dukQjJU])", "(?:(?P<n>[naN])|a(?P<n2>N))"
+_WHOLE = "(?<!N)(?<!N-)(?<!Nc)"
+"""A number is not the end of a longer one: "twenty-two", "a hundred and two"."""
+_UNIT, _N = "(?P<unit>[dukQjJU])", f"{_WHOLE}(?:(?P<n>[naN])|a(?P<n2>N))"
 _UNIT3, _N3 = "(?P<unit3>[dukQjJU])", "(?:(?P<n3>[naN])|a(?P<n4>N))"
 _YEAR = "(?:,?w?t?(?P<year>[yYz]))"
 _MARKED = "(?:(?<=[iOwZsPTFB])|(?<=i-)|(?<=[iwP]t))"
 _END = "(?=[.,_-]*$)"
-_UNTIL = "(?:[cT-]t?(?P<until>[no]))?"
+_TO = "(?:[cT]O?|-)t?"
+_UNTIL = f"(?:,?{_TO}(?:W,?)?t?(?P<until>[no]))?"
 ABSOLUTE: tuple[tuple[str, str, Callable[[Parts], ReadDate]], ...] = (
     ("", "I|S", _numeric),
     (
         "",
-        rf"(?:W,?)?t?(?P<day>[no]){_UNTIL}w?(?:(?P<month>[mv])|(?P<month2>V)(?![xl]))\.?{_YEAR}?",
+        rf"(?:W,?)?t?{_WHOLE}(?P<day>[no]){_UNTIL}w?(?:(?P<month>[mv])|(?P<month2>V)(?![xl]))\.?{_YEAR}?",
         _of_month,
     ),
     ("", rf"(?:W,?)?(?P<month>[mv]|V(?=t?[no](?![xl])))\.?t?(?P<day>[no]){_UNTIL}{_YEAR}?", _of_month),
@@ -267,7 +270,7 @@ ABSOLUTE: tuple[tuple[str, str, Callable[[Parts], ReadDate]], ...] = (
 """Dates with two parts at least."""
 # fmt: off
 RULES = (
-    ("n", "t?(?P<frame>[FB])j(?!w)|t?j(?P<frame2>[bB])|(?P<n>[na])[jJ]A|[gP](?P<n2>[naN])[jJ]",
+    ("n", "t?(?P<frame>[FB])j(?!w)|t?j(?P<frame2>[bB])|(?P<n>[na])[jJ]A(?!D)|(?<!D)[gP](?P<n2>[naN])[jJ]",
      lambda p: p.now.year + (-p.n if p.frame is None else p.frame)),
     *ABSOLUTE,
     ("", f"(?:(?P<nth>o)Q|(?P<nth2>q)){_YEAR}|(?P<year3>y)(?P<nth3>q)"
@@ -281,15 +284,16 @@ RULES = (
     ("nd", f"{_N}{_UNIT}A(?P<day>D)|(?P<day2>D)[gP]{_N3}{_UNIT3}",
      lambda p: _moved(p.now, -p.n, p.unit).date() + p.day * _DAY),
     ("nd", f"{_N}{_UNIT}(?:A|(?P<ahead>h))|(?:[gP]|(?P<ahead2>h)){_N3}{_UNIT3}", _distant),
-    ("n", f"t?(?P<frame>[FBr]){_N}{_UNIT}|(?P<n3>[nN])(?P<frame2>B){_UNIT3}|r(?P<unit2>[ukQj])", _rolling),
+    ("n", f"(?:t?(?P<frame>[FBr]){_N}{_UNIT}|(?P<n3>[nN])(?P<frame2>B){_UNIT3})(?!wt?[@mvVy])"
+     "|r(?P<unit2>[ukQj])", _rolling),
     ("n", "t?(?P<frame>[FB])(?P<unit>[ukQ])(?!w)|t?(?P<unit2>[ukQj])(?P<frame2>[bB])",
      lambda p: _away(p.now, p.frame, p.unit) if p.unit != "decade" else None),
-    ("nd", "t?(?P<day>D)p?", lambda p: _away(p.now, p.day, "day")),
+    ("nd", "(?<![tae])(?P<day>D)p?", lambda p: _away(p.now, p.day, "day")),
     ("n", "(?:W,?t?|Ot?|(?<=Z)t?)(?P<nth>o)(?=[icTOZs+.,_-]|$)", _nth_day),
-    ("n", "(?P<weekday>W)[cT-]t?(?P<until>W)",
+    ("n", f"(?P<weekday>W){_TO}(?P<until>W)",
      lambda p: ((last := _weekday(Parts(p, weekday=p.until))) - (p.until - p.weekday) % 7 * _DAY, last)),
     ("nd", "O?t?(?P<frame>[FB])(?P<weekday>W)p?(?!w|i[mvV@])|t?(?P<weekday2>W)(?P<frame2>[bB])p?", _weekday),
-    ("n", f"(?<!@)(?:O|(?<=Z))(?P<weekday>W)p?(?!,?[wO]?t?@|w)|(?<=x)(?P<weekday2>W)p?{_END}", _weekday),
+    ("n", f"(?<!@)(?:O|(?<=Z))(?P<weekday>W)p?(?!,?[wOsP]?t?@|w)|(?<=x)(?P<weekday2>W)p?{_END}", _weekday),
     ("nu", f"(?<![eaNnPsciTtO@-])(?P<weekday>W)p?{_END}", _weekday),
     ("n", "(?P<frame>[FB])(?P<month>[mv])(?!w)|(?P<month2>[mv])(?P<frame2>B)",
      lambda p: _yearly(p, lambda year: CueDate(year, p.month))),
@@ -304,9 +308,9 @@ RULES = (
      if p.unit == "week" and p.of.day and (p.now or p.of.year) else p.of),
     ("n", f"(?:t(?P<unit3>[dukQj])|{_N}{_UNIT})(?P<bound>[sP])t?(?P<of>@)"
      "|t?(?P<weekday>W)(?P<bound2>[sP])t?(?P<of2>@)", _beside),
-    ("", "(?P<day>o)w(?P<of>@)",
+    ("", f"{_WHOLE}(?P<day>o)w(?P<of>@)",
      lambda p: None if p.of.day else _of_month(Parts(year=p.of.year, month=p.of.month, day=p.day))),
-    ("", "(?P<first>@)[cT-]t?(?P<last>@)", _range),
+    ("", f"(?P<first>@){_TO}(?P<last>@)", _range),
     ("n", "(?P<bound>[ZsPT])t?(?P<of>@)", _bounded),
 )
 # fmt: on
