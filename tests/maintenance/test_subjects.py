@@ -75,6 +75,8 @@ def test_a_name_is_erased_in_every_spelling_of_its_script(memory, script, form, 
         ("Tchaikovsky", "Tschaikowski kam.", "its words are like tchaikovsky"),
         ("محمد علي", "جاء محمد", "it has محمد, a part of the name"),
         ("李明", "李明华来了", "李明 may be part of another word"),
+        ("山田太郎", "山田 太郎さんが来た", "it has 山田太郎 with or without spaces"),
+        ("Søren Kjær", "Soren Kjaer kom.", "its words are like soren kjær"),
         ("राम कुमार", "राम आया", "it has राम, a part of the name"),
     ],
 )

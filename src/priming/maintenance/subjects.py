@@ -34,7 +34,7 @@ _LATIN = frozenset(ascii_lowercase)
 _HISSING, _UMLAUT = re.compile("t?[csz]+h"), re.compile("([aou])e")
 _TWICE, _VOWELS = re.compile(r"(.)\1+"), re.compile("[aeiouyj]+")
 _SOUNDS = (
-    {"ph": "f", "kh": "h", "gh": "g", "rh": "r", "th": "t", "x": "ks", "w": "v"}
+    {"æ": "a", "œ": "o", "ph": "f", "kh": "h", "gh": "g", "rh": "r", "th": "t", "x": "ks", "w": "v"}
     | dict.fromkeys("cq", "k")
     | dict.fromkeys("yj", "i")
 )
@@ -53,6 +53,7 @@ class Subject:
     def __init__(self, name: str, aliases: Collection[str] = ()) -> None:
         spelled = {name_words(each): each for each in (*aliases, name)}
         self._called = name_words(name)
+        self._closed = "".join(self._called)
         self._single = {words[0]: text for words, text in spelled.items() if len(words) == 1}
         full = [words for words in spelled if len(words) > 1]
         turned = [f"{last}, {' '.join(first)}" for *first, last in full]
@@ -97,6 +98,8 @@ class Subject:
         if not any(doubt is not None for doubt in doubts):
             doubts += [_CALLED.format(label(name)) for name in self._stated if mentions_any([name])(plain)]
             doubts.append(self._of_likes(text))
+            if SPACELESS.match(self._closed) and self._closed in "".join(plain.split()):
+                doubts.append(f"it has {label(self._closed)} with or without spaces")
         return min((doubt for doubt in doubts if doubt is not None), key=len, default=None)
 
     def _of_single(self, word: str, text: str) -> str:
