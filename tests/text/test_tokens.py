@@ -66,7 +66,18 @@ def test_what_distinguishes_a_name_is_a_term_that_others_lack(name, others):
         ("english", ["8", "8.0", "8.00"]),
         ("english", ["2.50", "2.5"]),
         ("french", ["2,5", "2.5", "2,50"]),
-        ("english", ["1,200,000", "1200000", "1 200 000", "1'200'000", "12,00,000", "1\u202f200\u202f000"]),
+        (
+            "english",
+            [
+                "1,200,000",
+                "1200000",
+                "1 200 000",
+                "1_200_000",
+                "1'200'000",
+                "12,00,000",
+                "1\u202f200\u202f000",
+            ],
+        ),
         ("french", ["1 450,50", "1450.5"]),
     ],
 )
@@ -84,13 +95,20 @@ def test_a_number_is_its_value_however_it_is_written(language, spellings):
         ("9.4.2023", ["9", "4", "2023"]),
         ("3, 4,5", ["3", "4", "5"]),
         ("Pay 7.", ["pay", "7"]),
-        ("1.5GB", ["1", "5gb"]),
+        ("1.5GB", ["1", "5", "gb", "5gb"]),
         ("555 123 456 789 12", ["555", "123", "456", "789", "12"]),
         ("in 2024 300 came", ["2024", "300", "came"]),
     ],
 )
 def test_versions_dates_and_lists_stay_what_they_are(written, read):
     assert terms(written, "english") == read
+
+
+def test_a_number_with_its_unit_is_found_by_both_however_they_are_written():
+    assert {*terms("16 GB")} <= {*terms("with 16GB")}
+    assert {*terms("16GB")} & {*terms("with 16 GB")} == {"16", "gb"}
+    assert {*terms("16GB")} - {*terms("32GB")}
+    assert terms("a1b2c3d 2nd") == ["a1b2c3d", "2nd"]
 
 
 def test_a_version_is_found_by_what_it_is_a_version_of():

@@ -10,11 +10,12 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, wraps
+from string import digits
 from typing import TypeVar
 
 from priming.core.arguments.normal_forms import folded, letters, lowered, mark_class
 from priming.core.when import stem, stemmer
-from priming.text.word_lists import is_common, read_words
+from priming.text.word_lists import UNITS, is_common, read_words
 
 TERM_CACHE = 1 << 16
 _SHORT = 512
@@ -42,11 +43,12 @@ _TOKEN = re.compile(_FORM.replace("WORD", r"[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}"))
 _NUMBER = re.compile(r"v?\d+(?:[.,]\d+)+")
 """A number of several parts."""
 _SIGNS = "+#-.@$"
+_UNITS = frozenset(map(str.lower, UNITS))
 _COUNT = re.compile(
     r"[1-9]\d{0,2}(?P<group>[.,])\d{3}(?P<more>(?:(?P=group)\d{3})*)(?:(?!(?P=group))[.,](?P<rest>\d+))?"
 )
 _APART = re.compile(
-    r"(?<![\w.,'])([1-9]\d{0,2}(?:([ \u00a0\u2009\u202f'\u2019])\d{3}(?:\2\d{3})*|(?:,\d\d)+,\d{3}))"
+    r"(?<![\w.,'])([1-9]\d{0,2}(?:([ _\u00a0\u2009\u202f'\u2019])\d{3}(?:\2\d{3})*|(?:,\d\d)+,\d{3}))"
     r"(?P<rest>[.,]\d{1,2})?(?![\w'\u2019]|[ ,.]\d)"
 )
 _DATE_PARTS = re.compile(r"\d{4}\.\d+\.\d+|\d+\.\d+\.\d{4}")
@@ -109,8 +111,8 @@ def terms(text: str, language: str | None = None) -> list[str]:
     without spaces (Han, Kana, Hangul, Thai, …) gives its overlapping pairs of characters, a single character itself.
 
     A sign at the edge of a word is part of a name (C++, F#, .NET, --force, @types): the word gives a second term with
-    its sign, and a single letter that alone. A number gives its value, whatever divides its thousands; a version
-    gives what it is a version of as well (3, 3.11, 3.11.2). Emoji are words.
+    its sign, and a single letter that alone. A number gives its value, whatever divides its thousands, and without
+    its unit as well (16, gb, 16gb); a version gives what it is a version of (3, 3.11, 3.11.2). Emoji are words.
 
     Parameters
     ----------
@@ -249,13 +251,7 @@ def spelled(text: str, language: str | None = None) -> dict[str, str]:
 def bigrams(text: str) -> str:
     """Join the CJK terms of a text by spaces, for a column of full-text search; empty if there are none.
 
-    Parameters
-    ----------
-    text : any text.
-
-    Returns
-    -------
-    Overlapping pairs of characters, a single character alone as itself.
+    They are overlapping pairs of characters, a single character alone as itself.
 
     Examples
     --------
@@ -330,6 +326,9 @@ def _read(token: str, language: str) -> tuple[tuple[str, str], ...]:
         pairs = [(number, number) for number in dict.fromkeys(_numbers(bare, language))]
     elif len(parts := re.split("[.,]", bare)) > 1:
         pairs = [pair for part in parts for pair in _read(part, language)]
+    elif (unit := bare.lstrip(digits)) != bare and unit in _UNITS:
+        parts = [bare.removesuffix(unit), unit]
+        pairs = [*(pair for part in parts for pair in _read(part, language)), (bare, bare)]
     else:
         word, term = folded(bare), _foreign_term(bare, language)
         pairs = [(term, word)] if term else []
