@@ -73,7 +73,9 @@ def filled(project: Path, count: int) -> str:
     with Memory.open(f"sqlite:///{project / DATABASE}") as memory:
         memory.remember_many(memories)
         for i in range(20):
-            memory.learn(f"Never use the module number {i} in new code", cue=Cue(language=("go", "python")[i % 2]))
+            memory.learn(
+                f"Never use the module number {i} in new code", cue=Cue(language=("go", "python")[i % 2])
+            )
     subprocess.run([*HOOK, "trust"], cwd=project, check=True, capture_output=True)
     return str(memories[count // 2]["content"])
 
