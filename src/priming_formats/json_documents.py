@@ -12,7 +12,7 @@ from typing import Any
 from priming.errors import ParamError
 from priming.transfer.conversations import Conversation, Message
 from priming.transfer.importers import Skipped
-from priming.transfer.reading import head_of, parse_json, read_text, skipping
+from priming.transfer.reading import first_line, head_of, parse_json, read_text, skipping
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[][{},]', re.DOTALL)
 _CLOSING = {"{": "}", "[": "]"}
@@ -34,14 +34,12 @@ def stamp_of(path: Path) -> int:
 @lru_cache(maxsize=32)
 def _sample(path: Path, _stamp: int) -> Any:
     head = head_of(path).lstrip()
-    if not head.startswith(("{", "[")):
-        return None
-    for text in (head, _closed(head)):
+    for text in (head, _closed(head)) if head.startswith(("{", "[")) else ():
         try:
             return json.JSONDecoder().raw_decode(text)[0]
         except (ValueError, RecursionError):
             continue
-    return None
+    return first_line(path) if path.suffix == ".jsonl" else None
 
 
 def first_item(path: Path) -> Any:

@@ -147,6 +147,12 @@ def test_a_wrong_line_is_skipped_and_the_others_are_stored(file, memory):
     assert "line 3" in report.skipped[0]
 
 
+@pytest.mark.parametrize("broken", ['{"content": "half a li', "no JSON at all"])
+def test_a_broken_first_line_hides_no_shape(file, broken):
+    path = file(f'{broken}\n{{"content": "Kestrel signs every build."}}\n')
+    assert recognised(path) == "jsonl"
+
+
 def test_an_export_of_priming_is_refused_as_a_whole(file):
     with pytest.raises(ParamError, match="is an export of Priming: priming import priming PATH reads it"):
         arguments(file({"format": "priming", "version": 1}, {"memory": {}}))

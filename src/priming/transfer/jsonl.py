@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from priming.transfer.reading import (
     checked_entry,
     digest_of,
     files,
-    head_of,
+    first_line,
     iso_time,
     json_lines,
     label,
@@ -80,17 +79,13 @@ def _entries(value: Any, path: Path, name: str, where: str) -> Iterator[Item]:
 
 
 def _fits(path: Path) -> bool:
-    """Whether the first line is an object with a text to remember, and says nothing of who said it.
+    """Whether the first line that can be read is an object with a text to remember, and says nothing of who said it.
 
     A folder is such if all its files end as JSON Lines do, and one is.
     """
     if path.is_dir():
         return not other_files(path, ENDINGS) and any(map(_fits, files(path, ENDINGS)))
-    line = head_of(path).lstrip().partition("\n")[0]
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
+    value = first_line(path)
     return (
         isinstance(value, dict)
         and isinstance(value.get("content", value.get("text")), str)

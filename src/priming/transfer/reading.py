@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -329,6 +330,14 @@ def head_of(path: Path) -> str:
             return file.read(_BLOCK).decode("utf-8-sig", "replace")
     except DAMAGED:
         return ""
+
+
+def first_line(path: Path) -> Any:
+    """Return the value of the first line of JSON Lines that can be read; None: none at the start of a file can."""
+    for line in head_of(path).splitlines():
+        with suppress(ValueError, RecursionError):
+            return json.loads(line)
+    return None
 
 
 def is_within(path: str, folder: str) -> bool:
