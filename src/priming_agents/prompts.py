@@ -108,10 +108,16 @@ def withdrawn(sentence: str, rules: Sequence[str]) -> tuple[list[str], bool]:
     most = max(shared.values(), default=0)
     nearest = [rule for rule in rules if most and shared[rule] == most]
     order = sentence[_start(sentence) :]
-    is_doubtful = _is_question(order) or any(_has(each, order) for each in ("banned", "once", "reported"))
-    is_order = _begins("withdrawal", order) and not is_doubtful
-    topic = _topic(_CLAUSE.split(order)[0])
+    clause = _CLAUSE.split(order)[0]  # what follows may give its reason: "nobody reads it"
+    is_doubtful = _is_question(order) or any(_has(each, order) for each in ("once", "reported"))
+    is_order = _begins("withdrawal", order) and not (is_doubtful or _has("banned", clause))
+    topic = _topic(clause)
     return nearest, is_order and bool(topic and nearest) and topic <= _topic(nearest[0])
+
+
+def names_nothing(text: str) -> bool:
+    """Tell whether a text is about nothing by name, such as "Forget that."."""
+    return not _topic(text)
 
 
 def contradicted(statement: str, rules: Sequence[str]) -> list[str]:

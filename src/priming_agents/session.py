@@ -134,6 +134,14 @@ class SessionState:
         times = self.shown[memory_id][0] if memory_id in self.shown else 0
         self.shown[memory_id] = [times + 1, self.prompts, key, recall_id, rule]
 
+    def told_last(self) -> set[str]:
+        """The keys of the rules that "that" may mean: those learned last in this session, else those shown last."""
+        rules = [
+            (not recall, prompt, key) for _, prompt, key, recall, is_rule in self.shown.values() if is_rule
+        ]
+        last = max((place for *place, _ in rules), default=[])
+        return {key for *place, key in rules if place == last}
+
     def answer(self, call: str, text: str) -> None:
         """Note the answer of a call."""
         self.answers = {**dict([*self.answers.items()][1 - _ANSWERS :]), call: text}

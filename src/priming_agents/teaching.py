@@ -27,7 +27,14 @@ from priming.text.quotation import bracketed, label, quote_text
 from priming_agents import context
 from priming_agents.calls import ANSWER, id_of, moment
 from priming_agents.limits import HOOK
-from priming_agents.prompts import Correction, PromptReading, contradicted, read_prompt, withdrawn
+from priming_agents.prompts import (
+    Correction,
+    PromptReading,
+    contradicted,
+    names_nothing,
+    read_prompt,
+    withdrawn,
+)
 from priming_agents.session import HookCall, Mark, SessionState, folder_of, read_session
 
 if TYPE_CHECKING:
@@ -116,6 +123,9 @@ def withdraw(call: HookCall, reading: PromptReading, learned: str | None) -> boo
             forgotten = True
         else:
             doubtful += nearest or ([] if forgotten else withdrawn(call.event.prompt, [*keys])[0])
+    if reading.withdrawals and not (doubtful or forgotten) and names_nothing(call.event.prompt):
+        meant = call.session.told_last()
+        doubtful += [rule for rule, key in keys.items() if key in meant]
     if reading.correction is None:  # what is learned is placed beside the rest
         doubtful += [rule for statement in reading.statements for rule in contradicted(statement, [*keys])]
     doubtful = [*dict.fromkeys(rule for rule in doubtful if rule in keys)][: HOOK.limit]

@@ -237,6 +237,19 @@ def test_a_prompt_that_withdraws_a_rule_and_teaches_another_leaves_the_other(pro
     assert {"Always use yarn instead of pnpm", "Answer in Italian"} <= set(_rules(project))
 
 
+def test_a_withdrawal_that_names_nothing_asks_about_what_the_session_learned_last(project):
+    with project.memory() as memory:
+        memory.learn("Answer in French")
+    assert "[answer-in-french]" in project.text("prompt", prompt="Hello there")
+    assert "withdrawing this rule" in project.text("prompt", prompt="Drop that rule.")
+    learned = project.text("prompt", prompt="Always use yarn instead of npm.")
+    assert learned.startswith("Learned")
+    answer = project.text("prompt", prompt="Forget that.")
+    (line,) = [each for each in answer.splitlines() if "withdrawing this rule" in each]
+    assert line.endswith('"Always use yarn instead of npm"')
+    assert "withdrawing" not in project.text("prompt", prompt="Forget that, let us look at the parser.")
+
+
 def test_each_rule_that_a_prompt_withdraws_is_forgotten_and_what_else_it_asks_for_is_asked_about(project):
     with project.memory() as memory:
         memory.learn("Use pnpm instead of npm")

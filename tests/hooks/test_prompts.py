@@ -229,6 +229,7 @@ def test_the_rule_that_is_withdrawn_is_the_one_that_shares_its_words(text, rule)
 
 def test_a_rule_is_withdrawn_without_a_question_only_if_the_user_names_it_and_nothing_else():
     assert withdrawn("forget the rule about signing commits", RULES)[1]
+    assert withdrawn("Scrap the rule about signing commits, nobody needs it", RULES)[1]
     assert withdrawn("ok, could you please forget the rule about signing commits", RULES)[1]
     for text in ("delete the rule for port 8080 in nginx.conf", "we no longer sign commits", "forget that"):
         assert not withdrawn(text, [*RULES, "Use port 8080"])[1], text
