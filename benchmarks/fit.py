@@ -29,12 +29,14 @@ from genres import every_set, of_kinds
 from priming.config.profiles import get
 from priming.embedding.registry import named
 from priming.recall.candidates import RecallQuery, eligible_candidates
-from priming.recall.evidence import Evidence
+from priming.recall.evidence import Evidence, beyond_chance
 from priming.recall.ranking import (
+    APART,
     RankingQuery,
     Scored,
     among_rivals,
     arrivals,
+    beyond,
     by_row,
     either,
     least_probability,
@@ -64,6 +66,9 @@ class Case:
     direct: Array
     after: Array
     leader: Array
+    has: Array
+    """What each has of the terms of the cue, times what they tell, in nats / ln N."""
+    turns: Array
     answers: Array
     labels: tuple[str, ...]
     gold: int
@@ -165,6 +170,8 @@ def _cases(kind: str, of: BenchSet, embedder: Any) -> Iterator[Case]:
                     1,
                 ),
                 leader,
+                scored.has * (evidence.idf / evidence.size),
+                working.is_turn(rows),
                 np.array([one in query.gold for one in labels], np.float64),
                 labels,
                 len(query.gold),
@@ -176,8 +183,15 @@ def chances(case: Case, weights: Array) -> Array:
     """The probability of each candidate."""
     first = 1 + len(FIGURES)
     d, v = case.direct @ weights[:first], case.after @ weights[first:-1]
-    chance = among_rivals(d, v, case.leader, np.ones(len(d), np.bool_), weights[-1])
-    return chance + 1e-12 * either(d, v)
+    whole, p = either(d, v), PROFILE.recall
+    best = np.argsort(-whole, kind="stable")[:APART]
+    words = beyond(case.has, case.has[best], np.ones(case.has.shape[1]))
+    room = np.minimum(
+        weights[1 + FIGURES.index("words")] * beyond_chance(words, p.incidental),
+        np.where(case.turns, 0.0, np.maximum(0.0, d))[:, None],
+    )
+    every = np.ones(len(d), np.bool_)
+    return among_rivals(d, v, case.leader, every, weights[-1], best, room) + 1e-12 * whole
 
 
 def fit(cases: Sequence[Case], start: Array) -> Array:

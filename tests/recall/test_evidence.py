@@ -13,6 +13,7 @@ from priming.core.lexical import idf
 from priming.embedding.protocol import Background
 from priming.embedding.wordllama import StaticEmbedder
 from priming.recall.evidence import Evidence
+from priming.recall.ranking import beyond
 from priming.recall.terms import TERMS
 
 MAY, JULY = datetime(2023, 5, 7, tzinfo=UTC), datetime(2021, 7, 1, tzinfo=UTC)
@@ -317,13 +318,14 @@ def test_vocabulary_is_the_share_of_the_cue_of_which_any_memory_has_a_word(memor
     assert evidence(memory, "?!").vocabulary == 0.0
 
 
-def test_the_rest_is_what_a_memory_has_and_another_lacks(memory):
+def test_a_memory_has_evidence_beyond_another(memory):
     memory.remember_many([{"content": "red car"}, {"content": "red bus"}])
     result = evidence(memory, "red car bus")
-    # ln 2.2 for "red" and ln 3 for each of the others: ln 3 of 2.985682.
+    # ln 2.2 for "red", which both have, and ln 3 for each of the others.
     has = result.covered(np.array([0, 1]))
-    rest = result.rest(has, has)
-    assert rest == pytest.approx(np.array([[0.0, 0.367960], [0.367960, 0.0]]), abs=1e-6)
+    assert beyond(has, has, result.idf) == pytest.approx(
+        np.array([[0.0, 1.098612], [1.098612, 0.0]]), abs=1e-6
+    )
 
 
 def test_what_a_memory_has_beyond_the_best_counts_beside_the_best_by_words(memory):

@@ -48,11 +48,47 @@ def test_an_anchor_has_its_share_beside_the_others_and_none():
     assert shares(np.array([-40.0]), 0.5)[0] < 1e-30  # where nothing matches nothing spreads
 
 
+EVERY = np.ones(3, np.bool_)
+ALONE = np.array([-1, -1, -1])
+
+
+def rivalled(odds, arrived, leader, room=0.0):
+    """The probabilities of three memories, λ = .5; ``room`` is what the third has beyond the first."""
+    made = np.zeros((3, 1))
+    made[2, 0] = room
+    values = np.array(odds), np.array(arrived), np.array(leader)
+    return among_rivals(*values, EVERY, 0.5, np.array([0]), made).tolist()
+
+
 @pytest.mark.parametrize(("own", "bounded"), [(-3.0, True), (3.0, False)])
 def test_a_continuation_is_no_surer_than_its_leader_unless_it_fits_better_by_itself(own, bounded):
-    odds, arrived = np.array([1.0, own]), np.array([-9.0, 5.0])
-    lead, led = among_rivals(odds, arrived, np.array([-1, 0]), np.ones(2, np.bool_), 0.67)
+    lead, led, _ = rivalled([1.0, own, -9.0], [-9.0, 5.0, -9.0], [-1, 0, -1])
     assert bool(led <= lead) == bounded
+
+
+def test_a_memory_is_no_rival_of_another_as_far_as_that_has_more_of_the_cue():
+    # Σ e^d = e² + e⁰ + e⁰ = 9.389056: σ(0 − ½·ln 10.389056) = .236787. The third has e² of room beyond the first:
+    # 1 + e^(2 − 2) + 1 + 1 = 4, σ(−½·ln 4) = 1/3.
+    odds, arrived = [2.0, 0.0, 0.0], [-np.inf] * 3
+    assert rivalled(odds, arrived, ALONE) == pytest.approx([0.696276, 0.236787, 0.236787], abs=1e-6)
+    assert rivalled(odds, arrived, ALONE, 2.0) == pytest.approx([0.696276, 0.236787, 1 / 3], abs=1e-6)
+
+
+def test_rivals_of_a_continuation_are_other_continuations():
+    # v = 0 alone: σ(0 − ½·ln 2) = .414214 beside nothing for its own sake; of two, σ(−½·ln 3) = .366025.
+    odds = [2.0, 1.9, -40.0]
+    alone = rivalled(odds, [-np.inf, -np.inf, 0.0], [-1, -1, 0])
+    assert alone[2] == pytest.approx(0.414214, abs=1e-6)
+    beside = among_rivals(
+        np.array([2.0, -40.0, -40.0]),
+        np.array([-np.inf, 0.0, 0.0]),
+        np.array([-1, 0, 0]),
+        EVERY,
+        0.5,
+        np.array([0]),
+        np.zeros((3, 1)),
+    )
+    assert beside[1:].tolist() == pytest.approx([0.366025, 0.366025], abs=1e-6)
 
 
 @pytest.mark.parametrize("vectors", ["wordllama", "auto"])
@@ -176,10 +212,10 @@ def test_the_components_add_up_to_the_log_odds_of_the_score_and_hits_fall_by_it(
 
 @few
 @given(st.integers(0, 10**6))
-def test_without_spreading_hits_stand_in_the_order_of_what_speaks_for_each_by_itself(embedder, seed):
+def test_without_spreading_and_room_hits_stand_in_the_order_of_what_speaks_for_each(embedder, seed):
     with reply(embedder, seed) as memory:
         for cue in CUES:
-            hits = memory.recall(cue=cue, limit=40, floor=0, spread=False).hits
+            hits = memory.recall(cue=cue, limit=40, floor=0, spread=False, ablate=["rest"]).hits
             assert all("arrival" not in hit.components and not hit.path for hit in hits)
             direct = [
                 math.fsum(value for name, value in hit.components.items() if name != "rivals") for hit in hits

@@ -164,14 +164,9 @@ class Evidence(CueReading):
         documents = every[every != NONE]
         p, own = self.params, self.working.lexicon.score(self.codes, documents)
         words = np.where(self.texts[documents], own, 0.0) / self.size
-        fits = p.words * self._beyond_chance(words) + p.meaning * self.meaning(documents)
+        fits = p.words * beyond_chance(words, p.incidental) + p.meaning * self.meaning(documents)
         values[every != NONE] = np.maximum(0.0, fits)
         return values
-
-    def _beyond_chance(self, words: Floats) -> Floats:
-        """What evidence of words tells beyond what one word in common does that may be there by chance."""
-        h = self.params.incidental
-        return np.asarray(words + h * np.expm1(-words / h), np.float64)
 
     @cached_property
     def vocabulary(self) -> float:
@@ -267,14 +262,6 @@ class Evidence(CueReading):
         match += self.params.session * self.covered_by_session(turns)
         return turns[np.lexsort((self.working.row.values[turns], -match))[:_FOUND]]
 
-    def rest(self, has: Floats, others: Floats) -> Floats:
-        """The share of the cue that each document has and each of others lacks, shape (documents, others).
-
-        ``has`` and ``others`` are what they have of its terms (``covered``).
-        """
-        more = np.maximum(0.0, has[:, None, :] - others[None, :, :])
-        return np.asarray(more @ self.idf / max(float(self.idf.sum()), 1e-9), np.float64)
-
     def outdated(self, documents: Ints, odds: Floats) -> Floats:
         """How far a later version of each is there, one of another conversation that fits the cue about as well.
 
@@ -314,7 +301,7 @@ class Evidence(CueReading):
         title = working.title.values[documents]
         values = {
             "size": np.full(len(documents), self.size),
-            "words": self._beyond_chance(self.words[documents] / self.size),
+            "words": beyond_chance(self.words[documents] / self.size, self.params.incidental),
             "meaning": self.meaning(documents),
             "vocabulary": np.full(len(documents), self.vocabulary),
             "date": self.dated[documents],
@@ -374,6 +361,15 @@ class Evidence(CueReading):
     def _verdicts(self) -> dict[str, float]:
         p, feedback = self.params, self.working.cue_feedback
         return feedback.balance(self.cue_of_feedback, p.same_cue, self.rarity, p.first_verdict)
+
+
+def beyond_chance(words: Floats, incidental: float) -> Floats:
+    """What evidence of words tells beyond what one word in common does that may be there by chance.
+
+    >>> beyond_chance(np.array([0.4, 4.0]), 0.4).round(3).tolist()
+    [0.147, 3.6]
+    """
+    return np.asarray(words + incidental * np.expm1(-words / incidental), np.float64)
 
 
 def retained_share(

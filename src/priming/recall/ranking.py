@@ -24,7 +24,7 @@ from priming.index.columns import NONE
 from priming.index.topology import FOLLOWING, NAMING
 from priming.index.weighted_graph import WeightedGraph, signed
 from priming.index.working_set import WorkingSet
-from priming.recall.evidence import Evidence
+from priming.recall.evidence import Evidence, beyond_chance
 from priming.types import EMPTY, MemoryRecord
 
 EXACT = 12
@@ -135,7 +135,12 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
     arrived = arrived + outdated + np.minimum(0.0, scored.terms.get("feedback", 0.0))
     odds, eligible = scored.odds + outdated, query.eligible[rows]
     whole = either(odds, arrived)
-    chances = np.round(among_rivals(odds, arrived, leader, eligible, law.rivals), EXACT)
+    best = np.lexsort((rows, -np.where(eligible, whole, -np.inf)))[:APART]
+    # What a turn answers may stand before it.
+    most = np.where(working.is_turn(rows) | ("rest" in query.ablate), 0.0, np.maximum(0.0, odds))
+    words = beyond(scored.has, scored.has[best], query.evidence.idf / query.evidence.size)
+    room = np.minimum(p.words * beyond_chance(words, p.incidental), most[:, None])
+    chances = np.round(among_rivals(odds, arrived, leader, eligible, law.rivals, best, room), EXACT)
     order = np.lexsort((rows, -odds, -chances))
     order = order[eligible[order]][: query.limit]
     gained = np.where(np.isfinite(odds), whole - np.maximum(odds, _LEAST), whole)
@@ -151,19 +156,38 @@ def either(odds: Floats, arrived: Floats) -> Floats:
     return np.asarray(np.minimum(np.logaddexp(odds, arrived), odds.max(initial=-np.inf)), np.float64)
 
 
-def among_rivals(odds: Floats, arrived: Floats, leader: Ints, eligible: Bools, weight: float) -> Floats:
+def among_rivals(
+    odds: Floats,
+    arrived: Floats,
+    leader: Ints,
+    eligible: Bools,
+    weight: float,
+    best: Ints,
+    room: Floats,
+) -> Floats:
     """The probability that each is needed for its own sake or as the continuation of another, beside its rivals.
 
-    ``leader`` is the place of the memory that leads to each most, −1 where none does: it is no rival of its
-    continuation, which is no surer than what fits better by itself.
+    Rivals of a memory for its own sake are all others, the ``best`` less what it has of the cue beyond each of them
+    (``room``, log-odds, shape (memories, best)), those of a continuation are other continuations. ``leader`` is the
+    place of the memory that leads to each most, −1 where none does: what follows from it is no surer than it is,
+    unless it fits better by itself.
     """
-    speaks = np.exp(np.minimum(either(odds, arrived), _MOST))
-    total = 1.0 + speaks[eligible].sum()
-    own, led = probability(odds - weight * np.log(total)), leader != NONE
-    others = np.log(np.maximum(1.0, total - np.where(led, speaks[leader], 0.0)))
-    follows = probability(np.minimum(arrived, odds.max(initial=-np.inf)) - weight * others)
-    chances = np.where(led, 1.0 - (1.0 - own) * (1.0 - follows), own)
+    speaks = np.where(eligible, np.exp(np.minimum(either(odds, arrived), _MOST)), 0.0)
+    rivals = np.log(1.0 + np.delete(speaks, best).sum() + np.exp(-room) @ speaks[best])
+    led = leader != NONE
+    follows = np.where(led, np.minimum(arrived, odds.max(initial=-np.inf)), -np.inf)
+    own = probability(odds - weight * rivals)
+    chances = 1.0 - (1.0 - own) * (1.0 - probability(follows - weight * rivalry(follows[eligible])))
     return np.where(led & (odds < odds[leader]), np.minimum(chances, chances[leader]), chances)
+
+
+def beyond(has: Floats, others: Floats, worth: Floats) -> Floats:
+    """What each memory has of the terms of a cue that each of others lacks, shape (memories, others).
+
+    >>> beyond(np.array([[1.0, 0.5]]), np.array([[0.0, 1.0]]), np.array([2.0, 3.0])).tolist()
+    [[2.0]]
+    """
+    return np.asarray(np.maximum(0.0, has[:, None, :] - others[None, :, :]) @ worth, np.float64)
 
 
 def by_row(rows: Ints, reached: Ints, arriving: Floats, anchors: Ints) -> tuple[Floats, Ints]:
@@ -216,7 +240,8 @@ class Scored:
         if texts.any():
             # The best of a conversation may be so for what stands around it, and have no word of the cue itself.
             fit = np.where(texts, p.words * figures["words"] + p.meaning * figures["meaning"], -np.inf)
-            figures["rest"] = np.where(texts, evidence.rest(has, has[[int(np.argmax(fit))]])[:, 0], 0.0)
+            share = evidence.idf / max(float(evidence.idf.sum()), 1e-9)
+            figures["rest"] = np.where(texts, beyond(has, has[[int(np.argmax(fit))]], share)[:, 0], 0.0)
         weighed = {
             name: getattr(p, name) * own for name, own in figures.items() if name not in evidence.ablate
         }
@@ -260,9 +285,8 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     own = np.where(scored.documents[place] == documents, scored.odds[place], -np.inf)
     # What leads to a memory fits better than it does.
     arriving = np.where(own[:, None] < scored.odds[best[:APART]], activation.apart[allowed], 0.0)
-    rest = np.zeros_like(arriving)
-    rest[texts] = evidence.rest(evidence.covered(documents[texts]), scored.has[best[:APART]])
-    arriving *= np.exp(p.continues * rest)
+    words = beyond(evidence.covered(documents[texts]), scored.has[best[:APART]], evidence.idf / evidence.size)
+    arriving[texts] *= np.exp(p.words * words)
     order = np.argsort(reached)
     direct = among(reached, np.sort(working.row[scored.documents]))
     more = best_rows(np.where(direct, 0.0, arriving.sum(axis=1)), REACHED)

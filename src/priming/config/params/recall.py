@@ -45,11 +45,11 @@ class RecallParams(Checked):
     """Weight of the verdicts on a memory for similar cues, in [-1, 1]."""
     use: float = param(0.3, low=0.0)
     """Weight of how often and recently a memory was used, less what of it is forgotten."""
-    arrived: float = param(2.5)
+    arrived: float = param(2.0)
     """Log-odds of a memory at which all activation arrives."""
     arrival: float = param(1.0, low=0.0)
     """Weight of the logarithm of the activation that arrives."""
-    led: float = param(0.65, low=0.0)
+    led: float = param(0.3, low=0.0)
     """Weight of `meaning` for a memory at which activation arrives."""
     idf: bool = param(True)
     """Whether the cue's tokens are weighted by their rarity for its vector."""
@@ -71,8 +71,6 @@ class RecallParams(Checked):
     """Minimum similarity of two cues for that: the Jaccard index of their terms, weighted by idf."""
     temperature: float = param(0.8, low=0.001)
     """Log-odds by which an anchor is e times another."""
-    continues: float = param(10.0, low=0.0)
-    """Logarithm of what arrives more at a memory that has all of the cue that its anchor lacks."""
     floor: float = param(0.2, low=0.0, high=1.0, unit="cosine")
     """In profiles without a probability: below this cosine, and without a shared term, nothing is returned."""
     heading_mention: float = param(8.0, low=0.0)
@@ -87,9 +85,9 @@ class RecallParams(Checked):
 class RelevanceParams(Checked):
     """The probability of a hit among its rivals, and where an answer ends."""
 
-    rivals: float = param(0.67, low=0.0, high=1.0)
+    rivals: float = param(0.75, low=0.0, high=1.0)
     """How much the odds of all candidates together take from those of each."""
-    recall_weight: float = param(50.0, low=0.0, source="van Rijsbergen's F")
+    recall_weight: float = param(65.0, low=0.0, source="van Rijsbergen's F")
     """How much more recall counts than precision, β², where an answer ends."""
     floor: float = param(0.01, low=0.0, high=1.0)
     """Least probability of a hit, whatever the others are."""
