@@ -27,9 +27,10 @@ from scipy.optimize import minimize
 from common import RESULTS, given, machine, versions
 from genres import every_set, of_kinds
 from priming.config.profiles import get
+from priming.core.lexical import beyond_chance
 from priming.embedding.registry import named
 from priming.recall.candidates import RecallQuery, eligible_candidates
-from priming.recall.evidence import Evidence, beyond_chance
+from priming.recall.evidence import Evidence
 from priming.recall.ranking import (
     APART,
     RankingQuery,

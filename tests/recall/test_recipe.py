@@ -54,10 +54,10 @@ ALONE = np.array([-1, -1, -1])
 
 def rivalled(odds, arrived, leader, room=0.0):
     """The probabilities of three memories, λ = .5; ``room`` is what the third has beyond the first."""
-    made = np.zeros((3, 1))
-    made[2, 0] = room
+    beyond = np.zeros((3, 1))
+    beyond[2, 0] = room
     values = np.array(odds), np.array(arrived), np.array(leader)
-    return among_rivals(*values, EVERY, 0.5, np.array([0]), made).tolist()
+    return among_rivals(*values, EVERY, 0.5, np.array([0]), beyond).tolist()
 
 
 @pytest.mark.parametrize(("own", "bounded"), [(-3.0, True), (3.0, False)])

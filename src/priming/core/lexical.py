@@ -76,6 +76,26 @@ def evidence_idf(df: ArrayLike, n: ArrayLike) -> Any:
     return like(np.log1p((documents + 1.0) / (frequency + 0.5)))
 
 
+def beyond_chance(words: Floats, incidental: float) -> Floats:
+    """Take from evidence of words what one word in common tells that may be there by chance: w − h·(1 − e^(−w/h)).
+
+    Parameters
+    ----------
+    words : evidence w ≥ 0, in nats / ln N.
+    incidental : h > 0, the most that chance takes, in the same unit.
+
+    Returns
+    -------
+    Evidence in [0, w], close to w²/2h where w is small and to w − h where it is large.
+
+    Examples
+    --------
+    >>> beyond_chance(np.array([0.0, 0.4, 4.0]), 0.4).round(3).tolist()
+    [0.0, 0.147, 3.6]
+    """
+    return np.asarray(words + incidental * np.expm1(-words / incidental), np.float64)
+
+
 def bm25(
     tf: ArrayLike,
     df: ArrayLike,

@@ -14,7 +14,7 @@ from priming.config.words import CONFLICTS, KEPT_BESIDE
 from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows, distinct
 from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
-from priming.core.lexical import evidence_idf, idf, okapi
+from priming.core.lexical import beyond_chance, evidence_idf, idf, okapi
 from priming.embedding.protocol import Vectors, background_of, word_part
 from priming.index.columns import NONE
 from priming.index.cue_feedback import Practice
@@ -142,16 +142,25 @@ class Evidence(CueReading):
             zip(documents.tolist(), (own.strength * (cosines - own.mean) / own.spread).tolist(), strict=True)
         )
 
-    def meaning(self, documents: Ints) -> Floats:
-        """Z: how many deviations the cosine of each document is above what this cue has with anything.
+    def deviations(self, cosines: Floats) -> Floats:
+        """How many deviations each cosine is above what this cue has with anything, as far as vectors are trusted.
 
         A cue of which the embedder knows no word says nothing of any.
         """
         if not self.query.any():
-            return np.zeros(len(documents))
+            return np.zeros(len(cosines))
         mean, spread = self.background
         strength = background_of(self.embedder).strength * self.working.trust
-        values = strength * (self.cosines(documents) - mean) / spread
+        return np.asarray(strength * (cosines - mean) / spread, np.float64)
+
+    def fits(self, words: Floats, deviations: Floats) -> Floats:
+        """How well words (nats / ln N) and meaning fit together, in log-odds."""
+        p = self.params
+        return p.words * beyond_chance(words, p.incidental) + p.meaning * deviations
+
+    def meaning(self, documents: Ints) -> Floats:
+        """Z: how many deviations the cosine of each document is above what this cue has with anything."""
+        values = self.deviations(self.cosines(documents))
         if self.working.missing_vectors:
             values = np.where(self.working.embedded[documents], values, 0.0)
             for at, document in enumerate(documents.tolist()):
@@ -162,10 +171,9 @@ class Evidence(CueReading):
         """How well words and meaning of each row fit, in log-odds, 0 where they speak against it or are absent."""
         every, values = self.working.document[rows], np.zeros(len(rows))
         documents = every[every != NONE]
-        p, own = self.params, self.working.lexicon.score(self.codes, documents)
+        own = self.working.lexicon.score(self.codes, documents)
         words = np.where(self.texts[documents], own, 0.0) / self.size
-        fits = p.words * beyond_chance(words, p.incidental) + p.meaning * self.meaning(documents)
-        values[every != NONE] = np.maximum(0.0, fits)
+        values[every != NONE] = np.maximum(0.0, self.fits(words, self.meaning(documents)))
         return values
 
     @cached_property
@@ -361,15 +369,6 @@ class Evidence(CueReading):
     def _verdicts(self) -> dict[str, float]:
         p, feedback = self.params, self.working.cue_feedback
         return feedback.balance(self.cue_of_feedback, p.same_cue, self.rarity, p.first_verdict)
-
-
-def beyond_chance(words: Floats, incidental: float) -> Floats:
-    """What evidence of words tells beyond what one word in common does that may be there by chance.
-
-    >>> beyond_chance(np.array([0.4, 4.0]), 0.4).round(3).tolist()
-    [0.147, 3.6]
-    """
-    return np.asarray(words + incidental * np.expm1(-words / incidental), np.float64)
 
 
 def retained_share(

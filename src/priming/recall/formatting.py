@@ -13,7 +13,7 @@ from priming.config.params.limits import PASSAGES
 from priming.config.words import source_note
 from priming.core.arguments.arrays import Floats
 from priming.core.arguments.normal_forms import is_made_from
-from priming.core.lexical import idf
+from priming.core.lexical import evidence_idf
 from priming.core.pack import BYTES_A_TOKEN, Packable, Packed, estimate_tokens, short_notice
 from priming.index.columns import NONE
 from priming.index.document import passage_ends, procedure_steps, sentence_spans, times_of
@@ -167,9 +167,8 @@ def shortfall(more: int, limit: int, packed: Packed | None, tokens: int | None) 
 def passages_of(evidence: Evidence, row: int, record: MemoryRecord) -> tuple[tuple[int, int], ...]:
     """Where the passages of a memory's text begin and end, those that answer the cue first; none of a short text.
 
-    A passage answers by the idf of the cue's terms that it contains, counted over the passages of this text, by the
-    cosine of its vector, if it has one, with the cue's, and a little by what stands beside it. The best is in its
-    sentences, those with the most of the cue first.
+    A passage answers by words and meaning as a memory does, but among the passages of its text, and a little by what
+    stands beside it. The best is in its sentences, those with the most of the cue first.
     """
     working, cue = evidence.working, evidence.terms
     document = int(working.document[row])
@@ -186,10 +185,13 @@ def passages_of(evidence: Evidence, row: int, record: MemoryRecord) -> tuple[tup
 
     spans = list(zip((0, *ends[:-1]), ends, strict=True))
     matches = contained(spans)
-    rarity = idf(matches.sum(axis=0), len(spans))
-    answers = matches @ rarity / np.log(len(spans) + 1)
-    if vectors is not None:
-        answers += PASSAGES.cosine * (vectors @ evidence.query)
+    rarity = evidence_idf(matches.sum(axis=0), len(spans))
+    near = (
+        np.zeros(len(spans))
+        if vectors is None
+        else evidence.deviations(np.asarray(vectors @ evidence.query, np.float64))
+    )
+    answers = evidence.fits(matches @ rarity / np.log(max(2, len(spans))), near)
     around = np.pad(answers, 1, constant_values=-np.inf)
     answers += PASSAGES.beside * np.maximum(around[:-2], around[2:])
     best, *others = np.argsort(-answers, kind="stable").tolist()

@@ -19,12 +19,13 @@ from priming.config.profiles import Profile
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows
 from priming.core.graph import among
+from priming.core.lexical import beyond_chance
 from priming.core.spread import Activation, spread
 from priming.index.columns import NONE
 from priming.index.topology import FOLLOWING, NAMING
 from priming.index.weighted_graph import WeightedGraph, signed
 from priming.index.working_set import WorkingSet
-from priming.recall.evidence import Evidence, beyond_chance
+from priming.recall.evidence import Evidence
 from priming.types import EMPTY, MemoryRecord
 
 EXACT = 12

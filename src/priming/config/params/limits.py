@@ -84,14 +84,12 @@ class PassageParams:
     whole: int = 900
     """Maximum size of a text that is a single passage, in bytes (about 150 English words, which all-MiniLM-L6-v2
     reads whole)."""
-    least: int = 200
+    least: int = 100
     """Size from which a passage ends with a line, in bytes."""
     most: int = 400
     """Maximum size of a passage but the last, in bytes."""
     sentence: int = 60
     """Minimum length of a sentence that stands alone, in characters."""
-    cosine: float = 6.0
-    """Weight of the cosine of passage and cue, beside the share of the cue's words."""
     beside: float = 0.3
     """Part of what the better of its two neighbours answers that a passage answers."""
 

@@ -45,7 +45,7 @@ class RecallParams(Checked):
     """Weight of the verdicts on a memory for similar cues, in [-1, 1]."""
     use: float = param(0.3, low=0.0)
     """Weight of how often and recently a memory was used, less what of it is forgotten."""
-    arrived: float = param(2.0)
+    arrived: float = param(2.25)
     """Log-odds of a memory at which all activation arrives."""
     arrival: float = param(1.0, low=0.0)
     """Weight of the logarithm of the activation that arrives."""
