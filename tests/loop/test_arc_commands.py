@@ -264,3 +264,13 @@ def test_where_there_are_no_memories_reading_commands_of_the_loop_say_so(shell, 
     done = shell.run("loop", *command, "--namespace", "gardn")
     assert done.exit_code == 0
     assert 'there are no memories in "gardn"; did you mean "garden"?' in done.stdout
+
+
+def test_an_objective_and_a_question_are_read_from_stdin_wherever_they_are_typed(shell):
+    text = "Open the tin $(without a shell)"
+    (session,) = shell.ask("loop", "task", "new-session", "--objective", "-", stdin=text).values()
+    shell.ask("loop", "task", "add", "--session", session, "--seq", 1, "--objective", "-", stdin=text)
+    (task,) = shell.ask("loop", "task", "get", "--session", session)
+    assert task["objective"] == shell.ask("loop", "report", session)["objective"] == text
+    assert shell.ask("loop", "context", "-", stdin=text)["objective"] == text
+    assert shell.ask("loop", "recall", "-", stdin=text) == []

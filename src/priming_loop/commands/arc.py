@@ -12,7 +12,7 @@ from priming.cli import records
 from priming.cli.command import Answer, command, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, KEY, Part, line
-from priming.cli.parse import complete, session_or_stdin, text_or_stdin
+from priming.cli.parse import complete, session_or_stdin
 from priming.cli.plain import plain
 from priming.errors import NotFound, ParamError
 from priming.results import Listing
@@ -23,22 +23,13 @@ if TYPE_CHECKING:
     from priming_loop.steps.results import LoopContext
 
 TYPES = ("failure", "pattern")
-SessionFilter = Annotated[
-    str | None,
-    Option("--session", metavar="SESSION", help="The session it is for, so that verdicts reach the recall"),
+OBJECTIVE = "What is to be done; - reads it from stdin"
+_SESSION = "The session it is for, so that verdicts reach the recall"
+_TYPE = Annotated[
+    str | None, Option("--type", metavar="TYPE", help="failure or pattern", autocompletion=complete(TYPES))
 ]
 
-Type = Option("--type", metavar="TYPE", help="failure or pattern", autocompletion=complete(TYPES))
-
 app = group("Loop")
-
-
-def typed(name: str, meaning: str) -> Any:
-    """A text that is typed without a name, or read from stdin."""
-    shown = f"{meaning}; - reads it from stdin"
-    return Annotated[
-        str, Argument(metavar=name.upper(), help=shown, callback=lambda text: text_or_stdin(text, name))
-    ]
 
 
 def _stored(verb: str, options: StoreOptions, sent: Mapping[str, Any]) -> Any:
@@ -133,7 +124,7 @@ plain(
     send=from_file,
     name="store",
     by_name=True,
-    type=Annotated[str | None, Type],
+    type=_TYPE,
     values=ValuesFile,
 )
 plain(
@@ -161,8 +152,8 @@ plain(
     send=here,
     name="context",
     help="Show what is known about an objective: memories, the codebase, its complexity.",
-    objective=typed("objective", "What is to be done"),
-    session=SessionFilter,
+    objective=OBJECTIVE,
+    session=_SESSION,
     cue=False,
     folder=False,
 )
@@ -171,9 +162,9 @@ plain(
     "loop_recall",
     lambda lessons: _rows(lessons, "no memories about it"),
     name="recall",
-    query=typed("query", "The question"),
-    type=Annotated[str | None, Type],
-    session=SessionFilter,
+    query="The question; - reads it from stdin",
+    type=_TYPE,
+    session=_SESSION,
 )
 plain(app, "loop_feedback", whole, name="feedback", by_name=True)
 plain(app, "loop_connected", lambda nodes: _rows(nodes, "no strong links"), name="connected")

@@ -209,7 +209,7 @@ plain(
     _ended,
     work=_run,
     name="run",
-    objective=arc.typed("objective", "What is to be done"),
+    objective=arc.OBJECTIVE,
     folder=False,
     yes="act without asking, except what the guard asks",
     options=AgentOptions,
@@ -230,7 +230,7 @@ plain(
     _thought,
     work=_think,
     name="think",
-    objective=arc.typed("objective", "What is to be done"),
+    objective=arc.OBJECTIVE,
     folder=False,
     options=AgentOptions,
 )

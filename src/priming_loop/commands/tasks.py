@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer import Option
 
-from priming.cli.command import BAD_INPUT, Answer, Group, command, group
+from priming.cli.command import BAD_INPUT, Answer, Group, group
 from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, Part, line
-from priming.cli.parse import STDIN, json_object, optional_text, session_or_stdin, text_or_stdin
+from priming.cli.parse import STDIN, json_object, session_or_stdin, text_or_stdin
 from priming.cli.plain import plain
 from priming.errors import ParamError
 from priming.serialization import encode
@@ -142,6 +142,13 @@ def _tasks(tasks: Sequence[SessionTask], *, seq: int | None = None) -> Answer:
     return Answer(rows, shown) if seq is None else answer(tasks[0])
 
 
+def _counts(tasks: Sequence[SessionTask], *, session: str) -> Answer:
+    """The number of tasks by status."""
+    statuses = [task.status for task in tasks]
+    counts = {status: statuses.count(status) for status in _STATUSES}
+    return answer({"session_id": session, "total": len(tasks), **counts})
+
+
 plain(
     app,
     "loop_task_new_session",
@@ -149,15 +156,7 @@ plain(
     send=here,
     name="new-session",
     folder=False,
-    objective=Annotated[
-        str | None,
-        Option(
-            "--objective",
-            metavar="TEXT",
-            help="The objective of its tasks; - reads it from stdin",
-            callback=lambda typed: optional_text(typed, "objective"),
-        ),
-    ],
+    objective="The objective of its tasks; - reads it from stdin",
 )
 _report(verb="loop_task_add", show=whole, name="add")
 _report(
@@ -177,13 +176,7 @@ _tasks_of(
 )
 
 
-@command(app)
-def summary(store: StoreOptions, session: SessionOption) -> Answer:
-    """Count the tasks of a session by status."""
-    with opened(store) as memory:
-        statuses = [task.status for task in memory.loop_task_get(session)]
-    counts = {status: statuses.count(status) for status in _STATUSES}
-    return answer({"session_id": session, "total": len(statuses), **counts})
+_tasks_of(_counts, name="summary", help="Count the tasks of a session by status.", seq=False)
 
 
 _meta = partial(plain, meta_app, session=SessionOption)
