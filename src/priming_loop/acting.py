@@ -30,10 +30,6 @@ from priming_loop.session import (
     TaskPlan,
     Verification,
     Wait,
-    assessment_of,
-    with_attempt,
-    with_outcome,
-    with_task,
 )
 from priming_loop.session_store import LOOP
 
@@ -137,7 +133,7 @@ def advance(turn: Turn, session: Session, task: Task) -> Session | None:
         return _performed(turn, session, task) if turn.seq is None else None
     if last.acted is not None and last.acted.status == DELIVERED and last.verified is None:
         checked = guarded(turn, session, task)
-        return checked if checked.waits is not None else _verified(turn, checked, task, last)
+        return checked if checked.waits is not None else _verified(turn, checked, task)
     return _settled(turn, session, task, last)
 
 
@@ -165,11 +161,11 @@ def _performed(turn: Turn, session: Session, task: Task) -> Session:
             task.gathered,
             lineage=_lineage(turn, session, task),
             failed=last_verification(task),
-            advice=context.advice(assessment_of(session)),
+            advice=context.advice(session.assessment),
         )
     except AgentError as error:
-        return with_task(session, with_attempt(task, replace(last, error=str(error))))
-    return with_task(session, with_attempt(task, replace(last, acted=result)))
+        return session.with_task(task.with_last(error=str(error)))
+    return session.with_task(task.with_last(acted=result))
 
 
 def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:
@@ -184,7 +180,7 @@ def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:
     return (*turn.lineage(session), *attempts)
 
 
-def _verified(turn: Turn, session: Session, task: Task, last: Attempt) -> Session:
+def _verified(turn: Turn, session: Session, task: Task) -> Session:
     """Run the gate: a report of success is not enough."""
     left = turn.seconds_left()
     timeout = session.limits.timeout if left is None else min(session.limits.timeout, left)
@@ -195,7 +191,7 @@ def _verified(turn: Turn, session: Session, task: Task, last: Attempt) -> Sessio
     )
     if result.status == "late" and timeout < session.limits.timeout:
         raise DeadlineExceeded
-    return with_task(session, with_attempt(task, replace(last, verified=result)))
+    return session.with_task(task.with_last(verified=result))
 
 
 def _settled(turn: Turn, session: Session, task: Task, last: Attempt) -> Session:
@@ -209,17 +205,17 @@ def _settled(turn: Turn, session: Session, task: Task, last: Attempt) -> Session
     if is_blocked or last.number >= session.limits.attempts:
         return _closed(turn, session, task, BLOCKED)
     injected = last.injected if task.gathered is None else task.gathered.injected
-    return with_task(session, open_attempt(turn, task, injected))
+    return session.with_task(open_attempt(turn, task, injected))
 
 
 def _closed(turn: Turn, session: Session, task: Task, status: str) -> Session:
     """Close the task; an unverified task counts neither as a success nor as a failure."""
     now = turn.sessions.now()
     task = replace(task, status=status, closed_at=now)
-    session = with_task(session, task)
+    session = session.with_task(task)
     if status == UNVERIFIED:
         return session
-    return with_outcome(session, TaskOutcome(task.seq, status == DELIVERED, now, _notes(task)))
+    return session.with_outcome(TaskOutcome(task.seq, status == DELIVERED, now, _notes(task)))
 
 
 def _notes(task: Task) -> str:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from priming.config.values import dataclass
 from priming.core.metacognition import Assessment, assess
-from priming.serialization import decode, encode
+from priming.serialization import decode, encode, json_text
 
 DELIVERED, BLOCKED, UNVERIFIED = "delivered", "blocked", "unverified"
 """How a task can end; the first two are also how an agent says that its attempt ended."""
@@ -213,6 +213,16 @@ class Task:
         return tuple(attempt.acted for attempt in self.attempts if attempt.acted is not None)
 
     @property
+    def last(self) -> Attempt | None:
+        """The latest attempt."""
+        return self.attempts[-1] if self.attempts else None
+
+    def with_last(self, **changes: Any) -> Task:
+        """The task with changes of its latest attempt."""
+        *before, last = self.attempts
+        return replace(self, attempts=(*before, replace(last, **changes)))
+
+    @property
     def summary(self) -> str:
         """How the task ended, in words."""
         last = self.results[-1] if self.results else ActionResult(DELIVERED)
@@ -344,9 +354,26 @@ class Session:
         """The first pending task of the latest plan."""
         return next((task for task in self.round_tasks if task.status == "pending"), None)
 
+    @property
+    def assessment(self) -> Assessment:
+        """The metacognitive assessment, from the outcomes of the tasks and the impasses."""
+        assessment = assess(outcome.success for outcome in self.outcomes[self.begun_with :])
+        if not self.without_progress:
+            return assessment
+        return replace(assessment, state="failing", advice="pivot_now", confidence="high")
+
     def task(self, seq: int | None) -> Task | None:
         """The task of a number."""
         return next((task for task in self.tasks if task.seq == seq), None)
+
+    def with_task(self, task: Task) -> Session:
+        """The session with a new version of one of its tasks."""
+        return replace(self, tasks=tuple(task if other.seq == task.seq else other for other in self.tasks))
+
+    def with_outcome(self, outcome: TaskOutcome) -> Session:
+        """The session with the outcome of a task, which replaces an earlier one in its place."""
+        outcomes = {earlier.seq: earlier for earlier in self.outcomes} | {outcome.seq: outcome}
+        return replace(self, outcomes=tuple(outcomes.values()))
 
 
 def plain_objective(text: str) -> str:
@@ -365,34 +392,10 @@ def plain_objective(text: str) -> str:
 
 def dump(session: Session) -> str:
     """The JSON of a session."""
-    return json.dumps(encode(session), ensure_ascii=False, separators=(",", ":"))
+    return json_text(encode(session))
 
 
 def parse(body: str) -> Session:
     """The session of a JSON text, whichever version wrote it."""
     record: dict[str, Any] = {_RENAMED.get(name, name): value for name, value in json.loads(body).items()}
     return cast(Session, decode(Session, record))
-
-
-def assessment_of(session: Session) -> Assessment:
-    """The metacognitive assessment of a session, from the outcomes of its tasks and its impasses."""
-    assessment = assess(outcome.success for outcome in session.outcomes[session.begun_with :])
-    if not session.without_progress:
-        return assessment
-    return replace(assessment, state="failing", advice="pivot_now", confidence="high")
-
-
-def with_outcome(session: Session, outcome: TaskOutcome) -> Session:
-    """The session with the outcome of a task, which replaces an earlier one in its place."""
-    outcomes = {earlier.seq: earlier for earlier in session.outcomes}
-    return replace(session, outcomes=tuple({**outcomes, outcome.seq: outcome}.values()))
-
-
-def with_task(session: Session, task: Task) -> Session:
-    """The session with a new version of one of its tasks."""
-    return replace(session, tasks=tuple(task if other.seq == task.seq else other for other in session.tasks))
-
-
-def with_attempt(task: Task, attempt: Attempt) -> Task:
-    """The task with a new version of its last attempt."""
-    return replace(task, attempts=(*task.attempts[:-1], attempt))

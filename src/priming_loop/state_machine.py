@@ -36,9 +36,7 @@ from priming_loop.session import (
     Task,
     TaskPlan,
     Wait,
-    assessment_of,
     learnt_in_all,
-    with_task,
 )
 from priming_loop.session_store import LOOP
 
@@ -83,7 +81,7 @@ def with_answer(session: Session, question: str, answer: str) -> Session:
 
 def _init(turn: Turn, session: Session) -> Session:
     """Metacognition comes first for a session that is resumed."""
-    if assessment_of(session).advice == "pivot_now":
+    if session.assessment.advice == "pivot_now":
         return _pivot(turn, session)
     return replace(session, state="CONTEXT")
 
@@ -102,7 +100,7 @@ def _reason(turn: Turn, session: Session) -> Session:
     """Plan, and once the plan is saved, follow it."""
     if session.reasoned is not None:
         return _follow(turn, session, session.reasoned)
-    assessment = assessment_of(session)
+    assessment = session.assessment
     if assessment.advice == "pivot_now":
         return _pivot(turn, session)
     proven = _proven(turn, session)
@@ -230,7 +228,7 @@ def _approval(turn: Turn, session: Session) -> Session:
 
 def _begin(turn: Turn, session: Session, task: Task) -> Session:
     """Begin a task, unless metacognition advises against it or a person must allow it."""
-    if assessment_of(session).advice == "pivot_now":
+    if session.assessment.advice == "pivot_now":
         return _pivot(turn, session)
     session = guarded(turn, session, task)
     if session.waits is not None:
@@ -239,7 +237,7 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
     # An attempt that another program opened shows other memories.
     closed = [attempt for attempt in task.attempts if attempt.acted is not None or attempt.error is not None]
     task = replace(task, gathered=gathered, attempts=tuple(closed))
-    return with_task(session, open_attempt(turn, task, gathered.injected))
+    return session.with_task(open_attempt(turn, task, gathered.injected))
 
 
 def _next(turn: Turn, session: Session) -> Session:
@@ -257,7 +255,7 @@ def _learnt(turn: Turn, session: Session) -> Session | None:
     if task is None:
         return None
     result = learn_from_task(turn.environment.memory, session, task) if task.results else LearningResult()
-    return with_task(session, replace(task, learnt=result))
+    return session.with_task(replace(task, learnt=result))
 
 
 def _done(_turn: Turn, session: Session) -> Session:
@@ -293,7 +291,7 @@ def _open_in_words(session: Session, ended: str) -> str | None:
 
 def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
     """End a session whose approach does not work, with alternatives from the memory."""
-    failures = assessment_of(session).consecutive_failures
+    failures = session.assessment.consecutive_failures
     if session.without_progress:
         why = why or "the last impasse made no progress: take another approach"
     return replace(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from priming.core.arguments.checks import check_text, check_whole
 from priming.core.metacognition import Assessment
 from priming.namespace import Namespace
-from priming_loop.session import Attempt, Session, TaskOutcome, assessment_of, learnt_in_all, with_outcome
+from priming_loop.session import Attempt, Session, TaskOutcome, learnt_in_all
 from priming_loop.session_store import Sessions, taken
 from priming_loop.steps.results import (
     OutcomeRecorded,
@@ -74,7 +74,7 @@ def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
 def report(sessions: Sessions, session: Session) -> SessionReport:
     """The report of a session, with the reports of its subgoals."""
     learnt = learnt_in_all(filter(None, (*(task.learnt for task in session.tasks), session.learnt)))
-    assessment = assessment_of(session)
+    assessment = session.assessment
     return taken(
         SessionReport,
         (session, learnt),
@@ -209,7 +209,7 @@ def loop_meta_record(
         current = sessions.get(session)
         replaces = any(outcome.seq == seq for outcome in current.outcomes)
         outcome = TaskOutcome(seq, success, sessions.now(), check_text("notes", notes))
-        sessions.save(with_outcome(current, outcome))
+        sessions.save(current.with_outcome(outcome))
     return OutcomeRecorded("updated" if replaces else "recorded")
 
 
@@ -221,7 +221,7 @@ def loop_meta_assess(memory: Namespace, session: str) -> SessionAssessment:
 
     """
     current = Sessions(memory).get(session)
-    assessment = assessment_of(current)
+    assessment = current.assessment
     outcomes = current.outcomes[current.begun_with :]
     return taken(
         SessionAssessment,
@@ -248,7 +248,7 @@ def loop_meta_summary(memory: Namespace, session: str) -> SessionOutcomes:
         session_id=current.id,
         total_tasks=len(outcomes),
         successes=sum(outcome.success for outcome in outcomes),
-        success_rate=assessment_of(replace(current, begun_with=0)).success_rate,
+        success_rate=replace(current, begun_with=0).assessment.success_rate,
         tasks=tuple(RecordedOutcome(o.seq, o.success, o.notes, o.at) for o in outcomes),
         failure_notes=tuple(o.notes for o in outcomes if not o.success and o.notes),
         success_notes=tuple(o.notes for o in outcomes if o.success and o.notes),

@@ -28,8 +28,6 @@ from priming_loop.session import (
     Task,
     TaskPlan,
     Verification,
-    with_attempt,
-    with_task,
 )
 from priming_loop.session_store import Sessions, check_folder, check_objective, limits, taken
 from priming_loop.state_machine import LAST, go_on
@@ -215,7 +213,7 @@ def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult
                 f"task {seq} of session {session_id} is {STATUS[task.status]}: add another for what is left"
             )
         if is_open:
-            session = with_task(_reopened(session), _with_result(sessions, task, result))
+            session = _reopened(session).with_task(_with_result(sessions, task, result))
         if session.state not in _DRIVEN:
             raise Conflict(
                 f"session {session_id} is being planned: 'priming loop resume {session_id}' goes on"
@@ -235,8 +233,8 @@ def _reopened(session: Session) -> Session:
 
 def _with_result(sessions: Sessions, task: Task, result: ActionResult) -> Task:
     """The task with the result of its last attempt: what a process that was killed had begun with it is repeated."""
-    last = task.attempts[-1] if task.attempts else Attempt(1, sessions.now())
-    return with_attempt(task, replace(last, acted=result, verified=None, error=None))
+    begun = task if task.attempts else replace(task, attempts=(Attempt(1, sessions.now()),))
+    return begun.with_last(acted=result, verified=None, error=None)
 
 
 def _reply(session: Session, task: Task, verified: Verification | None) -> TaskReply:
