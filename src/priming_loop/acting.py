@@ -46,6 +46,8 @@ SCHEMA: Schema = object_schema(
     }
 )
 """The schema of the answer."""
+_ENDS = {"passed": DELIVERED, "unverified": UNVERIFIED}
+"""How a task ends by the result of its gate, if that ends it."""
 
 
 def act(
@@ -82,12 +84,10 @@ def acting_prompt(
 
     """
     sections = context.sections(
-        (
-            None if failed is None else context.verification_section(failed),
-            advice,
-            context.memories_section(gathered),
-            context.lineage_section(lineage),
-        )
+        None if failed is None else context.verification_section(failed),
+        advice,
+        context.memories_section(gathered),
+        context.lineage_section(lineage),
     )
     places = {"attempt": str(number), "task": _task_section(plan), "context": sections}
     return prompt(context.PACKAGE, PHASE, places, SCHEMA)
@@ -134,35 +134,26 @@ def advance(turn: Turn, session: Session, task: Task) -> Session | None:
     if last.acted is not None and last.acted.status == DELIVERED and last.verified is None:
         checked = guarded(turn, session, task)
         return checked if checked.waits is not None else _verified(turn, checked, task)
-    return _settled(turn, session, task, last)
+    return _settled(turn, session, task)
 
 
-def open_attempt(turn: Turn, task: Task, injected: Sequence[str]) -> Task:
+def open_attempt(turn: Turn, task: Task, injected: tuple[str, ...]) -> Task:
     """The task with another attempt, which shows these memories."""
-    attempt = Attempt(len(task.attempts) + 1, turn.sessions.now(), tuple(injected))
+    attempt = Attempt(len(task.attempts) + 1, turn.sessions.now(), injected)
     return replace(task, attempts=(*task.attempts, attempt))
-
-
-def last_verification(task: Task) -> Verification | None:
-    """The latest result of the task's gate."""
-    results = [attempt.verified for attempt in task.attempts if attempt.verified is not None]
-    return results[-1] if results else None
 
 
 def _performed(turn: Turn, session: Session, task: Task) -> Session:
     """Have the agent carry out a task."""
     assert task.gathered is not None, "gathered when the task began"
-    last = task.attempts[-1]
+    verified = [attempt.verified for attempt in task.attempts if attempt.verified is not None]
+    prompted = {
+        "lineage": _lineage(turn, session, task),
+        "failed": verified[-1] if verified else None,
+        "advice": context.advice(session.assessment),
+    }
     try:
-        result = act(
-            turn,
-            task.plan,
-            last.number,
-            task.gathered,
-            lineage=_lineage(turn, session, task),
-            failed=last_verification(task),
-            advice=context.advice(session.assessment),
-        )
+        result = act(turn, task.plan, len(task.attempts), task.gathered, **prompted)
     except AgentError as error:
         return session.with_task(task.with_last(error=str(error)))
     return session.with_task(task.with_last(acted=result))
@@ -182,8 +173,7 @@ def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:
 
 def _verified(turn: Turn, session: Session, task: Task) -> Session:
     """Run the gate: a report of success is not enough."""
-    left = turn.seconds_left()
-    timeout = session.limits.timeout if left is None else min(session.limits.timeout, left)
+    timeout = min(session.limits.timeout, turn.seconds_left())
     if timeout <= 0:
         raise DeadlineExceeded
     result = turn.environment.verify(
@@ -194,33 +184,18 @@ def _verified(turn: Turn, session: Session, task: Task) -> Session:
     return session.with_task(task.with_last(verified=result))
 
 
-def _settled(turn: Turn, session: Session, task: Task, last: Attempt) -> Session:
-    """Close the task, or open another attempt."""
-    status = "failed" if last.verified is None else last.verified.status
-    if status == "passed":
-        return _closed(turn, session, task, DELIVERED)
-    if status == UNVERIFIED:
-        return _closed(turn, session, task, UNVERIFIED)
+def _settled(turn: Turn, session: Session, task: Task) -> Session:
+    """Close the task, or open another attempt; an unverified task is neither a success nor a failure."""
+    last = task.attempts[-1]
     is_blocked = last.acted is not None and last.acted.status == BLOCKED
-    if is_blocked or last.number >= session.limits.attempts:
-        return _closed(turn, session, task, BLOCKED)
-    injected = last.injected if task.gathered is None else task.gathered.injected
-    return session.with_task(open_attempt(turn, task, injected))
-
-
-def _closed(turn: Turn, session: Session, task: Task, status: str) -> Session:
-    """Close the task; an unverified task counts neither as a success nor as a failure."""
-    now = turn.sessions.now()
+    status = _ENDS.get("" if last.verified is None else last.verified.status)
+    if status is None and not is_blocked and last.number < session.limits.attempts:
+        return session.with_task(open_attempt(turn, task, last.injected))
+    now, status = turn.sessions.now(), status or BLOCKED
     task = replace(task, status=status, closed_at=now)
     session = session.with_task(task)
     if status == UNVERIFIED:
         return session
-    return session.with_outcome(TaskOutcome(task.seq, status == DELIVERED, now, _notes(task)))
-
-
-def _notes(task: Task) -> str:
-    """How a task ended: in words, or by the last error of an agent that gave no answer at all."""
-    if task.results:
-        return task.summary
     errors = [attempt.error for attempt in task.attempts if attempt.error is not None]
-    return errors[-1] if errors else ""
+    notes = task.summary if task.results else "".join(errors[-1:])
+    return session.with_outcome(TaskOutcome(task.seq, status == DELIVERED, now, notes))

@@ -306,7 +306,7 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(text for text in values if isinstance(text, str))
 
 
-def sections(texts: Iterable[str | None]) -> str:
+def sections(*texts: str | None) -> str:
     """The sections of a prompt, empty ones left out."""
     return "\n\n".join(text for text in texts if text)
 

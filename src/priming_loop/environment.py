@@ -11,6 +11,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
@@ -235,10 +236,10 @@ class Turn:
         """The time worked on the session, in all."""
         return self.session.seconds + max(0.0, self.environment.monotonic() - self.began)
 
-    def seconds_left(self) -> float | None:
-        """The seconds left of the session's minutes; None without a limit."""
+    def seconds_left(self) -> float:
+        """The seconds left of the session's minutes; infinite without a limit."""
         minutes = self.session.limits.minutes
-        return None if minutes is None else minutes * SECONDS - self.seconds()
+        return inf if minutes is None else minutes * SECONDS - self.seconds()
 
     def task(self, session: Session) -> Task | None:
         """The pending task in work; None if there is none, or none to report on."""
@@ -254,8 +255,8 @@ class Turn:
             DeadlineExceeded: that time is over; an agent that was cut short by it is not at fault.
 
         """
-        monotonic, most, left = self.environment.monotonic, self.session.limits.timeout, self.seconds_left()
-        seconds = most if left is None else min(most, left / (1 + AGENT.repairs))
+        monotonic, most = self.environment.monotonic, self.session.limits.timeout
+        seconds = min(most, self.seconds_left() / (1 + AGENT.repairs))
         if seconds <= 0:
             raise DeadlineExceeded
         began = monotonic()
@@ -275,8 +276,7 @@ class Turn:
         """Return why no further step may begin, as ``Session.stopped`` names it, or None."""
         if self.environment.should_stop():
             return "interrupt"
-        left = self.seconds_left()
-        return "minutes" if left is not None and left <= 0 else None
+        return "minutes" if self.seconds_left() <= 0 else None
 
     def save(self, session: Session) -> Session:
         """Save a session after a step, and announce the step."""

@@ -93,20 +93,18 @@ def planning_prompt(
     complexity = gathered.complexity
     signs = f" (by its words: {', '.join(complexity.signals)})" if complexity.signals else ""
     sections = context.sections(
-        (
-            context.listing(
-                "It is a step out of an impasse; once it is done, this goes on:", filter(None, [subgoal])
-            ),
-            context.advice(assessment),
-            _failed_section(gathered),
-            f"It looks {complexity.level}{signs}.",
-            _answers_section(answered),
-            context.listing("How the steps out of earlier impasses ended:", results, CONTEXT.text_length),
-            _NAME_GATES if needs_gates else None,
-            context.memories_section(gathered),
-            context.lineage_section(lineage),
-            context.codebase_section(gathered.codebase),
-        )
+        context.listing(
+            "It is a step out of an impasse; once it is done, this goes on:", filter(None, [subgoal])
+        ),
+        context.advice(assessment),
+        _failed_section(gathered),
+        f"It looks {complexity.level}{signs}.",
+        _answers_section(answered),
+        context.listing("How the steps out of earlier impasses ended:", results, CONTEXT.text_length),
+        _NAME_GATES if needs_gates else None,
+        context.memories_section(gathered),
+        context.lineage_section(lineage),
+        context.codebase_section(gathered.codebase),
     )
     places = {"objective": fenced(plain(gathered.objective)), "context": sections}
     return prompt(context.PACKAGE, PHASE, places, SCHEMA)
@@ -243,14 +241,14 @@ def _in_words(impasse: Impasse) -> str:
 
 def new_subgoal(turn: Turn, session: Session, impasse: Impasse) -> Session:
     """Reserve the id of a subgoal's session, if the limits permit another subgoal."""
-    why = _in_words(impasse)
-    most = LOOP.subgoals
     if session.depth >= session.limits.depth:
-        return _stuck(session, f"{why}. Subgoals may be at most {session.limits.depth} deep")
-    if len(session.children) >= most:
-        return _stuck(session, f"{why}. A session may have at most {most} subgoals")
-    child_id = uuid7(turn.sessions.now())
-    return replace(session, below=child_id, children=(*session.children, child_id))
+        limit = f"Subgoals may be at most {session.limits.depth} deep"
+    elif len(session.children) >= LOOP.subgoals:
+        limit = f"A session may have at most {LOOP.subgoals} subgoals"
+    else:
+        child_id = uuid7(turn.sessions.now())
+        return replace(session, below=child_id, children=(*session.children, child_id))
+    return replace(session, state="LEARN", ended="impasse", why=f"{_in_words(impasse)}. {limit}")
 
 
 def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
@@ -265,10 +263,9 @@ def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
         fresh_context=session.fresh_context,
         yeses=session.yeses,
     )
-    left = turn.seconds_left()
-    if left is None:
+    if session.limits.minutes is None:
         return child
-    minutes = (child.seconds + max(0.0, left)) / SECONDS
+    minutes = (child.seconds + max(0.0, turn.seconds_left())) / SECONDS
     return replace(child, limits=replace(session.limits, minutes=minutes))
 
 
@@ -276,8 +273,3 @@ def outcome_of(session: Session) -> str:
     """How a subgoal's session ended, in words."""
     why = "" if session.why is None else f" ({session.why})"
     return "; ".join([f"{session.ended}{why}", *(task.summary for task in session.tasks)])
-
-
-def _stuck(session: Session, why: str) -> Session:
-    """End a session at an impasse."""
-    return replace(session, state="LEARN", ended="impasse", why=why)

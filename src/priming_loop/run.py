@@ -6,6 +6,7 @@ import shlex
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from priming.config.values import dataclass
 from priming.core.metacognition import assess
@@ -27,17 +28,12 @@ _DIFFERENTLY = "What should be done differently?"
 
 
 def run(
-    environment: LoopEnvironment,
-    objective: str,
-    folder: Path | str | None,
-    limits: Limits,
-    *,
-    fresh_context: bool = False,
-    deliberate: bool = False,
+    environment: LoopEnvironment, objective: str, folder: Path | str | None, limits: Limits, **own: Any
 ) -> Session:
     """Pursue an objective until it is reached, a limit is reached, or a person is needed.
 
-    An objective whose plan is proven is not reasoned about, unless ``deliberate``.
+    An objective whose plan is proven is not reasoned about, unless its ``own`` field ``deliberate`` is true; with
+    ``fresh_context`` an attempt learns only the gate's output of those before.
 
     Raises:
         ParamError: an invalid objective or folder, or no agent.
@@ -45,9 +41,7 @@ def run(
     """
     check_present(environment.agent)
     sessions = Sessions(environment.memory)
-    session = sessions.begin(
-        objective, folder, limits, fresh_context=fresh_context, yes=environment.yes, deliberate=deliberate
-    )
+    session = sessions.begin(objective, folder, limits, yes=environment.yes, **own)
     with sessions.lock(session.id):
         return go_on(environment, session)
 
@@ -109,15 +103,14 @@ def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions
             raise ParamError("session", session_id, rule)
         if not Path(session.folder).is_dir():
             raise ParamError("session", session_id, f"works in {session.folder}, which no longer exists")
-        if session.state == LAST and session.ended == DELIVERED:
-            if options.answer is not None:
-                command = f"priming loop run {shlex.quote(session.objective)} --deliberate"
-                raise Conflict(
-                    f"the session {session.id} is delivered, and takes no answer; begin another with {command}"
-                )
-            return session
-        if session.state == LAST and session.ended == UNVERIFIED and options.answer is None:
+        has_ended = session.ended if session.state == LAST else None
+        if has_ended in (DELIVERED, UNVERIFIED) and options.answer is None:
             return session  # the same plan would end the same way
+        if has_ended == DELIVERED:
+            command = f"priming loop run {shlex.quote(session.objective)} --deliberate"
+            raise Conflict(
+                f"the session {session.id} is delivered, and takes no answer; begin another with {command}"
+            )
         active = _active(sessions, session)
         resumed = _resumed(active, options)
         if active.id != session.id:
@@ -150,20 +143,26 @@ def _resumed(session: Session, options: ResumeOptions) -> Session:
                 f"the session {session.id} awaits no answer: 'priming loop resume {session.id}' continues it"
             )
         return with_answer(fresh, wait.about, options.answer)
-    if wait is not None and options.yes:
-        if wait.what == "approval":
-            return replace(fresh, approved=True)
-        if wait.what == "destructive" and wait.seq is not None:
-            if not options.is_person:
-                rule = f"is no program's to give for {wait.about}: 'priming loop allow {session.id}' is a person's"
-                raise ParamError("yes", True, rule)
-            return replace(fresh, yeses=(*fresh.yeses, *wait.questions))
-    return fresh
+    if wait is None or not options.yes:
+        return fresh
+    if wait.what == "destructive" and not options.is_person:
+        rule = f"is no program's to give for {wait.about}: 'priming loop allow {session.id}' is a person's"
+        raise ParamError("yes", True, rule)
+    return replace(
+        fresh, approved=fresh.approved or wait.what == "approval", yeses=(*fresh.yeses, *wait.questions)
+    )
 
 
 def _new_round(session: Session, options: ResumeOptions) -> Session:
     """A session that ended, at the beginning of another round; an answer means another approach."""
-    fresh = replace(
+    if options.answer is not None:
+        session = replace(
+            with_answer(session, _DIFFERENTLY, options.answer),
+            begun_with=len(session.outcomes),
+            without_progress=False,
+            dropped=tuple(task.seq for task in session.tasks if task.status in (BLOCKED, "pending")),
+        )
+    return replace(
         session,
         state="INIT",
         ended=None,
@@ -174,17 +173,6 @@ def _new_round(session: Session, options: ResumeOptions) -> Session:
         proven=0,
         alternatives=(),
         earlier=len(session.tasks),
-    )
-    if options.answer is None:
-        return fresh
-    if not options.answer.strip():
-        raise ParamError("answer", options.answer, "must not be blank")
-    return replace(
-        fresh,
-        answered=(*fresh.answered, (_DIFFERENTLY, options.answer)),
-        begun_with=len(fresh.outcomes),
-        without_progress=False,
-        dropped=tuple(task.seq for task in session.tasks if task.status in (BLOCKED, "pending")),
     )
 
 

@@ -77,22 +77,12 @@ class Sessions:
         **own: Any,
     ) -> Session:
         """Begin a session, with other fields of its ``own``, and save it. Without a folder, it runs no command."""
-        now = self.now()
-        path = None if folder is None else Path(folder).absolute()
-        if path is not None and not path.is_dir():
-            raise ParamError("folder", str(folder), "must be an existing folder")
-        session = Session(
-            id=session_id or uuid7(now),
-            objective=check_objective(objective).strip(),
-            folder="" if path is None else str(path),
-            limits=limits,
-            created_at=now,
-            updated_at=now,
-            parent=None if parent is None else parent.id,
-            depth=0 if parent is None else parent.depth + 1,
-            project=None if path is None else path.name or None,
-            **own,
-        )
+        now, text, path = self.now(), check_objective(objective).strip(), check_folder(folder)
+        place, project = ("", None) if path is None else (str(path), path.name or None)
+        if parent is not None:
+            own |= {"parent": parent.id, "depth": parent.depth + 1}
+        own_id = session_id or uuid7(now)
+        session = Session(own_id, text, place, limits, now, now, project=project, **own)
         with self.memory.lock:
             self.memory.store.save(self.memory.namespace, _row(session), new=True)
         return session
@@ -199,13 +189,11 @@ def limits(
     )
 
 
-def check_folder(folder: str | None) -> Path | None:
+def check_folder(folder: Path | str | None) -> Path | None:
     """The folder of a project, which must be there; its path must not depend on where a server runs."""
-    if folder is None:
-        return None
-    path = Path(check_text("folder", folder))
-    if not path.is_absolute() or not path.is_dir():
-        raise ParamError("folder", folder, "must be the absolute path of an existing folder")
+    path = None if folder is None else Path(check_text("folder", str(folder)))
+    if path is not None and not (path.is_absolute() and path.is_dir()):
+        raise ParamError("folder", str(folder), "must be the absolute path of an existing folder")
     return path
 
 
