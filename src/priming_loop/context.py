@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,14 +25,7 @@ from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
 from priming_loop.codebase import CONTEXT, look
 from priming_loop.knowledge import (
-    BLOCKED_IN,
-    DELTA,
-    FAILED,
-    OBJECTIVE,
-    RESOLUTION,
-    TASK,
-    TRIED,
-    TRIGGER,
+    LessonMetadata,
     closeness,
     cut,
     is_kin,
@@ -40,10 +33,8 @@ from priming_loop.knowledge import (
     meaning_same,
     occasions_of,
     plain,
-    recurrence,
     same_at,
     shortened,
-    text_of,
     triggers,
 )
 from priming_loop.neighbours import neighbors
@@ -99,15 +90,15 @@ def gather(
     )
     chosen = (*failures[: CONTEXT.failures], *patterns[: CONTEXT.patterns])
     shown = [match.record.key for match in chosen]
-    walls = [match.record for match in failures if match.fires and match.record.metadata.get(BLOCKED_IN)]
+    walls = [own for match in failures if match.fires and (own := LessonMetadata.of(match.record)).blocked_in]
     return ObjectiveContext(
         objective=objective,
         failures=tuple(shown_memory(match.record) for match in failures[: CONTEXT.failures]),
         patterns=tuple(shown_memory(match.record) for match in patterns[: CONTEXT.patterns]),
         connected=tuple(shown_memory(record) for record in _connected(memory, shown)),
         fired=tuple(match.record.key for match in chosen if match.fires),
-        failed=len({session for record in walls for session in _texts(record.metadata[BLOCKED_IN])}),
-        ways=tuple(dict.fromkeys(text for record in walls for text in _ways(record))),
+        failed=len({session for wall in walls for session in wall.blocked_in}),
+        ways=tuple(dict.fromkeys(way for wall in walls for way in (wall.task, *wall.tries) if way)),
         codebase=codebase,
         complexity=complexity(objective),
     )
@@ -120,12 +111,6 @@ class _Match:
     record: MemoryRecord
     fires: bool
     score: float
-
-
-def _ways(record: MemoryRecord) -> Iterator[str]:
-    """The task that failed, which is first, and what was tried for it."""
-    yield from filter(None, [text_of(record, TASK)])
-    yield from _texts(record.metadata.get(TRIED) or record.metadata.get(FAILED))
 
 
 def complexity(objective: str) -> Complexity:
@@ -165,24 +150,21 @@ def fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
 
 def shown_memory(record: MemoryRecord) -> ShownMemory:
     """A memory as a prompt shows it: when it applies and what to do, in one short line."""
-    trigger, resolution = (text_of(record, name) for name in (TRIGGER, RESOLUTION))
-    if trigger and resolution:
-        half = CONTEXT.memory_length // 2
-        parts = (
-            cut(trigger, half),
-            "→",
-            cut(resolution, CONTEXT.memory_length - half),
-            cut(recurrence(record), half),
-        )
+    own, text, half = (
+        LessonMetadata.of(record),
+        cut(record.content, CONTEXT.memory_length),
+        CONTEXT.memory_length // 2,
+    )
+    if own.trigger and own.resolution:
+        resolution = cut(own.resolution, CONTEXT.memory_length - half)
+        parts = (cut(own.trigger, half), "→", resolution, cut(own.recurrence, half))
         text = " ".join(filter(None, parts))
-    else:
-        text = cut(record.content, CONTEXT.memory_length)
     return ShownMemory(record.key, record.kind, text, record.trust)
 
 
 def _file_mentions(record: MemoryRecord) -> str:
     """The text of a memory in which files may be named; it is not shown."""
-    return "\n".join((record.heading or "", record.content, *_texts(record.metadata.get(DELTA))))
+    return "\n".join((record.heading or "", record.content, *LessonMetadata.of(record).delta))
 
 
 def _cue(objective: str, folder: Path | str | None, codebase: Codebase, cue: Cue | None) -> Cue:
@@ -254,7 +236,7 @@ def _is_shown(
 
 
 def _objective_of(record: MemoryRecord) -> list[str]:
-    return [*filter(None, [text_of(record, OBJECTIVE)])]
+    return [*filter(None, [LessonMetadata.of(record).objective])]
 
 
 def _score(record: MemoryRecord, relevance: float, now: datetime) -> float:
@@ -298,12 +280,6 @@ def _connected(memory: Namespace, keys: Sequence[str]) -> list[MemoryRecord]:
         return []
     neighbours = neighbors(memory, keys, hops=CONTEXT.hops, least=CONTEXT.link_weight)
     return [node.memory for node in neighbours if node.memory.kind != "behavior"][: CONTEXT.connected]
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    """A text or a list of texts, as texts."""
-    values = (value,) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
-    return tuple(text for text in values if isinstance(text, str))
 
 
 def sections(*texts: str | None) -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from priming.config.values import dataclass
 from priming.core.when import stem
 from priming.embedding.protocol import HashedEmbedder
 from priming.errors import NotFound, ParamError
 from priming.namespace import Namespace
 from priming.recall.records import get
+from priming.remember.drafts import Draft
 from priming.text.quotation import visible
 from priming.text.statements.judge import judge
 from priming.text.statements.occasions import observed, occasion
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-DELTA = "delta"
-"""The metadata of a failure or a pattern that lists the files that it concerned."""
 _CUT = "…"
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 """Control sequences of terminals: colours, titles and the like."""
@@ -79,12 +80,6 @@ def symptom(verified: Verification) -> str | None:
     return next(iter((*marked[:1], *raised[-1:], *telling[:1], *lines[-1:])), None)
 
 
-OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION = "objective", "task", "trigger", "failed", "resolution"
-"""The texts of a lesson, in its metadata: the objective, the task, when it applies, what failed, what helped."""
-SOLVED = "solved"
-"""Metadata of a failure: whether its resolution is known to help."""
-HITS, BLOCKED_IN, TRIED = "hits", "blocked_in", "tried"
-"""Metadata of a failure: how often its wall was hit, the sessions blocked until it was overcome, what was tried."""
 _SAME, _SAME_BY_WORDS = 0.7, 0.8
 """Minimum cosine of two texts that mean the same; by hashes, which know words and no meaning, it must be higher."""
 _REMEMBERED = 4_096
@@ -95,24 +90,76 @@ _CAUSE = ": "
 _VERSION = re.compile(r"\bv(?=\d)", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class LessonMetadata:
+    """What the metadata of a memory say of a lesson.
+
+    That is the objective, the task, when it applies, what failed and what helped; whether that is known to help, how
+    often its wall was hit, which sessions were blocked until it was overcome, what was tried, and the files.
+    """
+
+    objective: str = ""
+    task: str = ""
+    trigger: str = ""
+    failed: str = ""
+    resolution: str = ""
+    solved: bool = True
+    hits: int = 1
+    blocked_in: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
+    delta: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, memory: MemoryRecord | Draft) -> LessonMetadata:
+        """Read the lesson of a memory; what has another type than here counts as missing."""
+        return cls(**{name: _like(default, memory.metadata.get(name)) for name, default in _FIELDS.items()})
+
+    @property
+    def advice(self) -> str:
+        """What helped, if it is known to help."""
+        return self.resolution if self.solved else ""
+
+    @property
+    def tries(self) -> tuple[str, ...]:
+        """What was tried in vain."""
+        return self.tried or tuple(filter(None, [self.failed]))
+
+    @property
+    def recurrence(self) -> str:
+        """How often its wall was hit, and what was tried there, in brackets; nothing if it was hit once."""
+        tried = f"; tried: {'; '.join(self.tried)}" if self.tried else ""
+        return f" (failed {self.hits} times{tried})" if self.hits > 1 else ""
+
+
+_FIELDS = {field.name: field.default for field in fields(LessonMetadata)}
+
+
+def _like(default: Any, value: Any) -> Any:
+    """A value of the type of a default, or else the default; of a list its texts, of a text itself."""
+    if isinstance(default, tuple):
+        items = value if isinstance(value, (list, tuple)) else [value]
+        return tuple(item for item in items if isinstance(item, str))
+    if isinstance(value, str) and isinstance(default, str):
+        return value.strip()
+    return value if type(value) is type(default) else default
+
+
 def lesson_texts(record: MemoryRecord) -> tuple[str, ...]:
     """The texts of a memory; for a lesson its objective, task, trigger, failure and resolution."""
-    return _distinct(record, OBJECTIVE, TASK, TRIGGER, FAILED, RESOLUTION) or (record.content,)
+    own = LessonMetadata.of(record)
+    texts = (own.objective, _task(own), own.trigger, own.failed, own.advice)
+    return tuple(dict.fromkeys(filter(None, texts))) or (record.content,)
 
 
 def triggers(record: MemoryRecord) -> tuple[str, ...]:
     """The texts of a lesson that state when it applies: its trigger, its task and its objective."""
-    return _distinct(record, TRIGGER, TASK, OBJECTIVE)
+    own = LessonMetadata.of(record)
+    return tuple(dict.fromkeys(filter(None, (own.trigger, _task(own), own.objective))))
 
 
-def _distinct(record: MemoryRecord, *names: str) -> tuple[str, ...]:
-    """Some texts of a lesson, as far as it has them; the task of an earlier version is in its trigger."""
-    texts = {name: text_of(record, name) for name in names}
-    if TASK in texts:
-        texts[TASK] = texts[TASK] or texts[TRIGGER].partition(_CAUSE)[0]
-    if RESOLUTION in texts:
-        texts[RESOLUTION] = resolution_of(record)
-    return tuple(dict.fromkeys(filter(None, texts.values())))
+def _task(lesson: LessonMetadata) -> str:
+    """The task of a lesson; that of an earlier version is in its trigger."""
+    return lesson.task or lesson.trigger.partition(_CAUSE)[0]
 
 
 def meaning_same(memory: Namespace, text: str, others: Sequence[str]) -> bool:
@@ -192,19 +239,6 @@ def applies(memory: Namespace, record: MemoryRecord, text: str) -> bool:
     return "applies" in occasions_of(memory, record, text)
 
 
-def resolution_of(record: MemoryRecord) -> str:
-    """What helped, if the lesson says so; otherwise an empty text."""
-    return "" if record.metadata.get(SOLVED) is False else text_of(record, RESOLUTION)
-
-
-def recurrence(record: MemoryRecord) -> str:
-    """How often a wall was hit, and what was tried there, in brackets; nothing if it was hit once."""
-    hits, tried = record.metadata.get(HITS, 1), record.metadata.get(TRIED, ())
-    if not isinstance(hits, int) or hits <= 1:
-        return ""
-    return f" (failed {hits} times{'; tried: ' if tried else ''}{'; '.join(map(str, tried))})"
-
-
 def closeness(memory: Namespace, text: str, groups: Sequence[Sequence[str]]) -> list[float]:
     """The cosine of a text and the nearest text of each group, "v2" read as "version 2"; 0 for an empty group."""
     distinct = list(dict.fromkeys(other for group in groups for other in group))
@@ -239,12 +273,6 @@ def existing(memory: Namespace, name: str) -> MemoryRecord | None:
         return None
 
 
-def text_of(record: MemoryRecord, name: str) -> str:
-    """A text of a lesson by its name in the metadata; nothing if it has none."""
-    value = record.metadata.get(name)
-    return value.strip() if isinstance(value, str) else ""
-
-
 FAILURE, PATTERN = "failure", "pattern"
 _TRUST = "agent"
 """The trust in a lesson: that of its author."""
@@ -255,24 +283,17 @@ def lesson(kind: str, trigger: str, resolution: str, **metadata: Any) -> dict[st
 
     Its content has a line for each of its texts, so that each can be matched.
     """
-    when, what = cut(trigger, CONTEXT.lesson), cut(resolution, CONTEXT.lesson)
-    for name in (OBJECTIVE, TASK, FAILED):
-        if metadata.get(name):
-            metadata[name] = cut(metadata[name], CONTEXT.lesson)
-    own = {
-        name: metadata.pop(name) for name in ("session", "source", "trust") if metadata.get(name) is not None
-    }
-    rest = {name: value for name, value in metadata.items() if value not in (None, [], "")}
-    lines = [when, what]
-    for name in (OBJECTIVE, TASK, FAILED):
-        if (text := rest.get(name)) and not any(text.casefold() in line.casefold() for line in lines):
+    texts = {"trigger": cut(trigger, CONTEXT.lesson), "resolution": cut(resolution, CONTEXT.lesson)}
+    others = {name: metadata.pop(name, None) or "" for name in ("objective", "task", "failed")}
+    texts |= {name: cut(text, CONTEXT.lesson) for name, text in others.items() if text}
+    lines: list[str] = []
+    for name, text in texts.items():
+        if name not in others or not any(text.casefold() in line.casefold() for line in lines):
             lines.append(text)
-    return {
-        "content": "\n".join(lines),
-        "kind": kind,
-        "metadata": {TRIGGER: when, RESOLUTION: what, **rest},
-        **own,
-    }
+    own = {name: metadata.pop(name, None) for name in ("session", "source", "trust")}
+    rest = {name: value for name, value in metadata.items() if value not in (None, [], "")}
+    arguments = {"content": "\n".join(lines), "kind": kind, "metadata": {**texts, **rest}, **own}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def failure(session: Session, task: Task) -> dict[str, Any] | None:
@@ -294,10 +315,10 @@ def failure(session: Session, task: Task) -> dict[str, Any] | None:
     trigger = task.plan.objective if cause is None else f"{task.plan.objective}: {cause}"
     tried = "; ".join(dict.fromkeys(text for text in (cause, *map(_details, failed)) if text))
     outcome = {
-        FAILED: tried,
-        SOLVED: task.status == DELIVERED or bool(learning),
-        HITS: 1,
-        BLOCKED_IN: [session.id] if task.status == BLOCKED else [],
+        "failed": tried,
+        "solved": task.status == DELIVERED or bool(learning),
+        "hits": 1,
+        "blocked_in": [session.id] if task.status == BLOCKED else [],
     }
     return _lesson_of(FAILURE, trigger, resolution, session, task, **outcome)
 
@@ -317,12 +338,13 @@ def _lesson_of(
         kind,
         trigger,
         resolution,
-        **{OBJECTIVE: session.objective, TASK: task.plan.objective},
+        objective=session.objective,
+        task=task.plan.objective,
         **outcome,
         session=session.id,
         source=f"{session.id}-{task.seq}",
         trust=_TRUST,
-        **{DELTA: list(task.plan.delta)},
+        delta=list(task.plan.delta),
         verify=task.plan.verify,
         attempts=len(task.attempts),
         project=session.project,

@@ -20,7 +20,7 @@ from priming.recall.records import get
 from priming.remember.links import link_many
 from priming.types import Operation
 from priming_loop import knowledge, lessons
-from priming_loop.knowledge import FAILURE, PATTERN, TRIGGER, failure, pattern
+from priming_loop.knowledge import FAILURE, PATTERN, LessonMetadata, failure, pattern
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -129,16 +129,14 @@ def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None) -> tuple[str, 
     attempts = task.attempts[:-1] if task.status == DELIVERED else task.attempts
     shown = dict.fromkeys(key for attempt in attempts if attempt.acted for key in attempt.injected)
     keys = list(_keys(closed.memory, shown).values())
-    trigger = failed["metadata"][TRIGGER]
+    trigger = failed["metadata"]["trigger"]
     return tuple(lessons.recurring(closed.memory, trigger, keys))
 
 
 def _not_told_by(memory: Namespace, keys: Sequence[str], helpful: Sequence[str]) -> list[str]:
     """The keys without lessons that repeat the resolution of a lesson that helped."""
-    advice = [text for key in helpful if (text := knowledge.resolution_of(get(memory, key)))]
-    if not advice or not keys:
-        return list(keys)
-    texts = {key: knowledge.resolution_of(get(memory, key)) for key in keys}
+    advice = [text for key in helpful if (text := LessonMetadata.of(get(memory, key)).advice)]
+    texts = {key: LessonMetadata.of(get(memory, key)).advice for key in keys}
     return [key for key in keys if not knowledge.meaning_same(memory, texts[key], advice)]
 
 

@@ -31,19 +31,7 @@ from priming.text.quotation import label
 from priming.text.statements.judge import judge
 from priming.types import MemoryRecord, Operation
 from priming_loop.codebase import CONTEXT
-from priming_loop.knowledge import (
-    BLOCKED_IN,
-    FAILED,
-    FAILURE,
-    HITS,
-    RESOLUTION,
-    SOLVED,
-    TRIED,
-    TRIGGER,
-    applies,
-    closeness,
-    text_of,
-)
+from priming_loop.knowledge import FAILURE, LessonMetadata, applies, closeness
 
 STORED, STRENGTHENED, SUPERSEDED = "stored", "strengthened", "superseded"
 _TRIES, _SESSIONS = 4, 100
@@ -130,8 +118,8 @@ def _match(memory: Namespace, lesson: Draft) -> tuple[str, MemoryRecord, float] 
         if max(whole, of_trigger) < CONTEXT.similar or not _same_occasion(trigger, when):
             continue
         kind = judge(resolution, what).kind
-        is_unsolved = False in (lesson.metadata.get(SOLVED), record.metadata.get(SOLVED))
-        if is_unsolved or kind == "same":
+        is_solved = LessonMetadata.of(lesson).solved and LessonMetadata.of(record).solved
+        if not is_solved or kind == "same":
             return "same", record, min(1.0, whole)
         is_trusted = TRUST.index(lesson.trust) >= TRUST.index(record.trust)
         if kind == "changes" and is_trusted and trigger and of_trigger >= CONTEXT.similar:
@@ -165,16 +153,16 @@ def _superseded(memory: Namespace, key: str, content: str, changes: Mapping[str,
 
 def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> str:
     """Give a failure the version that counts another hit of its wall; with what helped, once that is known."""
-    before, now = record.metadata, lesson.metadata
-    is_solved = before.get(SOLVED) is False and now.get(SOLVED) is not False
-    tried = [*before.get(TRIED, _tries(before)), *now.get(TRIED, _tries(now))]
-    blocked_in = list(dict.fromkeys([*before.get(BLOCKED_IN, ()), *now.get(BLOCKED_IN, ())]))
+    before, now = LessonMetadata.of(record), LessonMetadata.of(lesson)
+    is_solved = now.solved and not before.solved
+    blocked_in = list(dict.fromkeys((*before.blocked_in, *now.blocked_in)))
+    solution = {**lesson.metadata, "trigger": before.trigger or now.trigger, "solved": True}
     metadata = {
-        **before,
-        **({**now, TRIGGER: before.get(TRIGGER, now[TRIGGER]), SOLVED: True} if is_solved else {}),
-        HITS: before.get(HITS, 1) + now.get(HITS, 1),
-        BLOCKED_IN: blocked_in[-_SESSIONS:] if now.get(BLOCKED_IN) else [],
-        TRIED: list(dict.fromkeys(tried))[-_TRIES:],
+        **record.metadata,
+        **(solution if is_solved else {}),
+        "hits": before.hits + now.hits,
+        "blocked_in": blocked_in[-_SESSIONS:] if now.blocked_in else [],
+        "tried": list(dict.fromkeys((*before.tries, *now.tries)))[-_TRIES:],
     }
     content = lesson.content if is_solved else record.content
     return _superseded(memory, record.key, content, {"metadata": metadata})
@@ -183,26 +171,20 @@ def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> str:
 def overcome(memory: Namespace, key: str, text: str) -> None:
     """Note that a task was delivered at which a failure had blocked others, if it is about that task."""
     record = get(memory, key)
-    if record.metadata.get(BLOCKED_IN) and applies(memory, record, text):
-        supersede(memory, key, record.content, metadata={**record.metadata, BLOCKED_IN: []})
-
-
-def _tries(metadata: Mapping[str, Any]) -> list[str]:
-    failed = metadata.get(FAILED)
-    return [failed] if isinstance(failed, str) and failed else []
+    if LessonMetadata.of(record).blocked_in and applies(memory, record, text):
+        supersede(memory, key, record.content, metadata={**record.metadata, "blocked_in": []})
 
 
 def recurring(memory: Namespace, trigger: str, keys: Collection[str]) -> list[str]:
     """The failures among these memories that have this trigger, or nearly so."""
     with memory.lock:
         records = [record for key in keys if (record := memory.find(key)).kind == FAILURE]
-    cosines = closeness(
-        memory, _lasting(trigger), [[_lasting(text_of(record, TRIGGER))] for record in records]
-    )
+    own = [LessonMetadata.of(record).trigger for record in records]
+    cosines = closeness(memory, _lasting(trigger), [[_lasting(each)] for each in own])
     return [
         record.key
-        for record, cosine in zip(records, cosines, strict=True)
-        if cosine >= CONTEXT.similar and _same_occasion(text_of(record, TRIGGER), trigger)
+        for record, each, cosine in zip(records, own, cosines, strict=True)
+        if cosine >= CONTEXT.similar and _same_occasion(each, trigger)
     ]
 
 
@@ -227,11 +209,8 @@ def _lasting(trigger: str) -> str:
 
 def _parts(lesson: Draft | MemoryRecord) -> tuple[str, str]:
     """The trigger and the resolution of a lesson; of another memory its first line and the others."""
-    when, what = (lesson.metadata.get(name) for name in (TRIGGER, RESOLUTION))
-    if isinstance(when, str) and isinstance(what, str):
-        return when, what
-    first, _, rest = lesson.content.partition("\n")
-    return first, rest
+    own, (first, _, rest) = LessonMetadata.of(lesson), lesson.content.partition("\n")
+    return (own.trigger, own.resolution) if own.trigger and own.resolution else (first, rest)
 
 
 def nearest(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:

@@ -23,13 +23,10 @@ from priming_loop.context import PROFILE, gather
 from priming_loop.knowledge import (
     FAILURE,
     PATTERN,
-    RESOLUTION,
-    TRIGGER,
+    LessonMetadata,
     cut,
     existing,
     lesson,
-    recurrence,
-    text_of,
 )
 from priming_loop.learning import store_patterns
 from priming_loop.neighbours import neighbors
@@ -214,13 +211,13 @@ def loop_connected(memory: Namespace, name: str) -> list[ConnectedMemory]:
 
 def memory_shape(record: MemoryRecord) -> LoopMemory:
     """A memory as the loop sees it."""
-    helped, failed = record.use.helped, record.use.failed
+    own, helped, failed = LessonMetadata.of(record), record.use.helped, record.use.failed
     worth = float(effectiveness(helped, failed)) if helped + failed else SCORE.neutral
     return LoopMemory(
         name=record.key,
         type=record.kind,
-        trigger=text_of(record, TRIGGER) or record.heading or record.gist,
-        resolution=(text_of(record, RESOLUTION) or record.content) + recurrence(record),
+        trigger=own.trigger or record.heading or record.gist,
+        resolution=(own.resolution or record.content) + own.recurrence,
         helped=helped,
         failed=failed,
         effectiveness=round(worth, _DIGITS),
