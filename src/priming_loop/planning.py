@@ -213,7 +213,7 @@ def _task(where: str, answer: Mapping[str, Any]) -> TaskPlan:
     return checked_plan(TaskPlan(answer["objective"], delta, answer["verify"]), "")
 
 
-def without_progress(turn: Turn, session: Session, impasse: Impasse) -> str | None:
+def _without_progress(turn: Turn, session: Session, impasse: Impasse) -> str | None:
     """Why another impasse is no progress: its subgoal is a repetition, or the one before led to no task at all."""
     members = [session]
     while members[-1].parent is not None:
@@ -240,7 +240,10 @@ def _in_words(impasse: Impasse) -> str:
 
 
 def new_subgoal(turn: Turn, session: Session, impasse: Impasse) -> Session:
-    """Reserve the id of a subgoal's session, if the limits permit another subgoal."""
+    """Reserve the id of a subgoal's session, if another subgoal is progress and within the limits."""
+    why = _without_progress(turn, session, impasse)
+    if why is not None:
+        return replace(session, without_progress=True, why=why)
     if session.depth >= session.limits.depth:
         limit = f"Subgoals may be at most {session.limits.depth} deep"
     elif len(session.children) >= LOOP.subgoals:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from priming.errors import AgentError, ParamError
 from priming.recall.recall import recall
@@ -22,7 +23,6 @@ from priming_loop.planning import (
     proven_plan,
     repeated_way,
     subgoal_session,
-    without_progress,
 )
 from priming_loop.session import (
     BLOCKED,
@@ -108,17 +108,15 @@ def _reason(turn: Turn, session: Session) -> Session:
         reasoned, count = proven
         return replace(session, reasoned=reasoned, proven=count)
     assert session.gathered is not None, "CONTEXT comes before REASON"
+    prompted = {
+        "answered": session.answered,
+        "results": session.results,
+        "needs_gates": session.gates_requested,
+        "lineage": (*turn.lineage(session), *_left_open(session)),
+        "subgoal": None if turn.parent is None else turn.parent.objective,
+    }
     try:
-        reasoned = plan(
-            turn,
-            session.gathered,
-            assessment,
-            answered=session.answered,
-            results=session.results,
-            needs_gates=session.gates_requested,
-            lineage=(*turn.lineage(session), *_left_open(session)),
-            subgoal=None if turn.parent is None else turn.parent.objective,
-        )
+        reasoned = plan(turn, session.gathered, assessment, **prompted)
     except AgentError as error:
         return replace(session, stopped="agent", why=str(error))
     return replace(session, reasoned=reasoned)
@@ -138,8 +136,8 @@ def _left_open(session: Session) -> list[str]:
     left = [task for task in session.open_tasks if task.status in ("pending", UNVERIFIED)]
     dropped = [task for task in session.tasks if task.seq in session.dropped and task.status == "pending"]
     return [
-        *(f"still open: {task.plan.objective}" for task in left),
-        *(f"dropped with its plan: {task.plan.objective}" for task in dropped),
+        f"{'still open' if task in left else 'dropped with its plan'}: {task.plan.objective}"
+        for task in (*left, *dropped)
     ]
 
 
@@ -170,10 +168,8 @@ def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
     impasse = result.impasse
     assert impasse is not None, "checked before"
     if session.below is None:
-        why = without_progress(turn, session, impasse)
-        if why is not None:
-            return _pivot(turn, replace(session, without_progress=True), why)
-        return new_subgoal(turn, session, impasse)
+        begun = new_subgoal(turn, session, impasse)
+        return _pivot(turn, begun, begun.why) if begun.without_progress else begun
     child = go_on(turn.environment, subgoal_session(turn, session, impasse.subgoal), session)
     session = replace(session, yeses=child.yeses)
     if child.state != LAST:
@@ -190,11 +186,10 @@ def _unclear(_turn: Turn, session: Session) -> Session:
 
 def _ask(turn: Turn, session: Session) -> Session:
     """Ask the person who is present; otherwise wait for an answer."""
-    question = session.reasoned.question if session.reasoned is not None else None
-    assert question is not None, "UNCLEAR comes before ASK"
-    person = turn.environment.person
-    answer = None if person is None else person.answer(session, question)
-    if answer is None or not answer.strip():
+    assert session.reasoned is not None, "UNCLEAR comes before ASK"
+    question, person = session.reasoned.question or "", turn.environment.person
+    answer = (person and person.answer(session, question)) or ""
+    if not answer.strip():
         return replace(session, waits=Wait("answer", question))
     return with_answer(session, question, answer)
 
@@ -250,12 +245,12 @@ def _learnt(turn: Turn, session: Session) -> Session | None:
 
     A task to which no agent answered teaches nothing.
     """
-    tasks = (task for task in session.tasks if task.status != "pending" and task.learnt is None)
-    task = next(tasks, None)
-    if task is None:
-        return None
-    result = learn_from_task(turn.environment.memory, session, task) if task.results else LearningResult()
-    return session.with_task(replace(task, learnt=result))
+    for task in session.tasks:
+        if task.status != "pending" and task.learnt is None:
+            memory = turn.environment.memory
+            learnt = learn_from_task(memory, session, task) if task.results else LearningResult()
+            return session.with_task(replace(task, learnt=learnt))
+    return None
 
 
 def _done(_turn: Turn, session: Session) -> Session:
@@ -292,31 +287,21 @@ def _open_in_words(session: Session, ended: str) -> str | None:
 def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
     """End a session whose approach does not work, with alternatives from the memory."""
     failures = session.assessment.consecutive_failures
+    reason = f"{failures} tasks failed in a row: the approach does not work, take another"
     if session.without_progress:
-        why = why or "the last impasse made no progress: take another approach"
-    return replace(
-        session,
-        state="LEARN",
-        ended="pivot",
-        why=why or f"{failures} tasks failed in a row: the approach does not work, take another",
-        alternatives=_alternatives(turn, session),
-    )
+        reason = "the last impasse made no progress: take another approach"
+    alternatives = _alternatives(turn, session)
+    return replace(session, state="LEARN", ended="pivot", why=why or reason, alternatives=alternatives)
 
 
 def _alternatives(turn: Turn, session: Session) -> tuple[ShownMemory, ...]:
     """Patterns about the objective that no task was shown."""
     tried = {key for task in session.tasks for key in task.injected}
-    most = LOOP.alternatives
-    recalled = recall(
-        turn.environment.memory,
-        session.objective,
-        kinds=["pattern"],
-        limit=most + len(tried),
-        session=session.id,
-        profile=PROFILE,
-    )
-    fresh = [shown_memory(hit.memory) for hit in recalled.hits if hit.memory.key not in tried]
-    return tuple(fresh[:most])
+    scope: dict[str, Any] = {"kinds": ["pattern"], "session": session.id, "profile": PROFILE}
+    limit = LOOP.alternatives + len(tried)
+    hits = recall(turn.environment.memory, session.objective, limit=limit, **scope).hits
+    fresh = [shown_memory(hit.memory) for hit in hits if hit.memory.key not in tried]
+    return tuple(fresh[: LOOP.alternatives])
 
 
 def _learn(turn: Turn, session: Session) -> Session:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from priming_loop.session import Session, Wait
 
-_YES = ("y", "yes")
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _RESUME = "finished work is kept: 'priming loop resume' continues"
 
@@ -58,7 +57,7 @@ class Terminal:
         question = (
             "Act on this plan?" if wait.what == "approval" else "Allow this for the rest of the session?"
         )
-        return self._ask(f"{terminal_text(wait.about)}\n{question} [y/N] ").casefold() in _YES
+        return self._ask(f"{terminal_text(wait.about)}\n{question} [y/N] ").casefold() in ("y", "yes")
 
     def _ask(self, text: str) -> str:
         typer.echo(text, nl=False, err=True)
