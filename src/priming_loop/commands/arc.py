@@ -116,23 +116,13 @@ def _rows(items: Sequence[Any], empty: str) -> Answer:
     return Answer(rows, list(_lines(rows)) or [line((empty, DIM))])
 
 
-plain(
-    app,
-    "loop_store",
-    answer,
-    work=partial(_stored, "loop_store"),
-    send=from_file,
-    name="store",
-    by_name=True,
-    type=_TYPE,
-    values=ValuesFile,
-)
-plain(
-    app,
+_typed = partial(plain, app, send=from_file, values=ValuesFile)
+"""Register a command whose options may be in a file."""
+_typed("loop_store", answer, work=partial(_stored, "loop_store"), name="store", by_name=True, type=_TYPE)
+_typed(
     "loop_chunk",
     _chunked,
     work=partial(_stored, "loop_chunk"),
-    send=from_file,
     name="chunk",
     session=Annotated[
         str | None,
@@ -143,7 +133,6 @@ plain(
         ),
     ],
     outcome='How it went; only what begins with "success" makes a pattern',
-    values=ValuesFile,
 )
 plain(
     app,
@@ -169,6 +158,6 @@ plain(
 plain(app, "loop_feedback", whole, name="feedback", by_name=True)
 plain(app, "loop_connected", lambda nodes: _rows(nodes, "no strong links"), name="connected")
 plain(app, "loop_prune", whole, name="prune")
-plain(app, "loop_decay", whole, send=from_file, name="decay", values=ValuesFile)
+_typed("loop_decay", whole, name="decay")
 plain(app, "loop_consolidate", whole, name="consolidate")
 plain(app, "loop_health", whole, name="health")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from priming.cli.command import Answer, command, group
+from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.options import AgentOptions, StoreOptions
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, clean, line, names
 from priming.cli.plain import plain
@@ -198,56 +199,26 @@ def _reported(memory: Namespace, session: Session) -> SessionReport:
 
 def _ended(report: SessionReport) -> Answer:
     """The report of a run, with its exit status."""
-    from priming_loop.steps.report import FAILED
-
-    return Answer(report, _report(report), FAILED if report.status is None else report.status)
+    return Answer(report, _report(report), FAILURE if report.status is None else report.status)
 
 
-plain(
-    app,
-    "loop_run",
-    _ended,
-    work=_run,
-    name="run",
-    objective=arc.OBJECTIVE,
-    folder=False,
-    yes="act without asking, except what the guard asks",
-    options=AgentOptions,
-)
-plain(
-    app,
+_with_agent = partial(plain, app, options=AgentOptions)
+_begin = partial(_with_agent, objective=arc.OBJECTIVE, folder=False)
+_begin("loop_run", _ended, work=_run, name="run", yes="act without asking, except what the guard asks")
+_with_agent(
     "loop_resume",
     _ended,
     work=_resume,
     name="resume",
     session=SessionId,
     yes="approve what it waits for, and act without asking from then on",
-    options=AgentOptions,
 )
-plain(
-    app,
-    "loop_think",
-    _thought,
-    work=_think,
-    name="think",
-    objective=arc.OBJECTIVE,
-    folder=False,
-    options=AgentOptions,
-)
-plain(
-    app,
-    "loop_report",
-    _state,
-    name="status",
-    help="Show the state of a session and its tasks.",
-    session=AnySession,
-)
-plain(
-    app,
-    "loop_report",
-    lambda report: _report(report),
+_begin("loop_think", _thought, work=_think, name="think")
+_of_session = partial(plain, app, "loop_report", session=AnySession)
+_of_session(_state, name="status", help="Show the state of a session and its tasks.")
+_of_session(
+    _report,
     name="report",
     help="Report what was tried, what was learned, and which memories helped.",
-    session=AnySession,
 )
 plain(app, "loop_list", _sessions, name="list")
