@@ -10,12 +10,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from functools import partial
 from glob import glob
 from hashlib import blake2b, file_digest
 from itertools import islice, takewhile
 from pathlib import Path
 
+from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming_loop.codebase import read, tests_in
 from priming_loop.gates.harmless import BLIND, LONGEST, RULES, SETS, TARGET, Rule
@@ -78,22 +80,17 @@ def questions(plan: TaskPlan, folder: Path | str = ".") -> tuple[str, ...]:
     return tuple(result)
 
 
+@dataclass(slots=True)
 class _Script:
-    """What commands would run. ``folders`` are all in which they may: a ``cd`` may fail, or be that of a subshell."""
+    """What commands would run. ``folders`` are all in which they may: a ``cd`` may fail, or be that of a subshell.
 
-    def __init__(
-        self,
-        folders: Sequence[Path],
-        texts: list[str] | None = None,
-        depth: int = 0,
-        *,
-        has_arguments: bool = False,
-    ) -> None:
-        self.folders, self.depth = list(folders), depth
-        self.texts = [] if texts is None else texts
-        """The scripts of the folder that it runs."""
-        self.is_open = has_arguments
-        """Whether its own variables may hold anything."""
+    ``texts`` are the scripts of the folder that it runs; ``is_open`` is whether its own variables may hold anything.
+    """
+
+    folders: list[Path]
+    texts: list[str] = field(default_factory=list)
+    depth: int = 0
+    is_open: bool = False
 
     def doubts(self, text: str) -> Iterator[str]:
         """Say what of a script is not known to be harmless."""
@@ -131,7 +128,7 @@ class _Script:
             yield f"runs {_shown(words)}"
             return
         length = 3 if words[1:2] == ["-c"] else 1 + bool(re.fullmatch(_SHELL, words[0]))
-        inner = _Script(self.folders, self.texts, self.depth + 1, has_arguments=len(words) > length)
+        inner = _Script(self.folders, self.texts, self.depth + 1, is_open=len(words) > length)
         yield from (f"runs {_shown(words)}, which {doubt}" for doubt in inner.doubts(script))
 
     def _script(self, words: Sequence[str]) -> str | None:
