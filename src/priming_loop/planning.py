@@ -168,13 +168,9 @@ def parse_plan(answer: Answer) -> PlanningResult:
     assessment, question, impasse = answer["assessment"], answer["question"], answer["impasse"]
     tasks = tuple(_task(f"tasks[{number}]", task) for number, task in enumerate(answer["tasks"]))
     _check(assessment, tasks, question, impasse)
-    return PlanningResult(
-        assessment,
-        tasks,
-        question if assessment == UNCLEAR else None,
-        impasse and Impasse(**impasse),
-        answer["reasoning"] or "",
-    )
+    stuck = impasse and Impasse(**impasse)
+    question = question if assessment == UNCLEAR else None
+    return PlanningResult(assessment, tasks, question, stuck, answer["reasoning"] or "")
 
 
 def _check(

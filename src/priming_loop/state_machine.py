@@ -28,6 +28,7 @@ from priming_loop.session import (
     BLOCKED,
     DELIVERED,
     UNVERIFIED,
+    Impasse,
     LearningResult,
     ObjectiveContext,
     PlanningResult,
@@ -144,7 +145,7 @@ def _left_open(session: Session) -> list[str]:
 def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
     """Continue with the subgoal, the question, the missing gates, or the tasks of a planning result."""
     if result.impasse is not None:
-        return _subgoal(turn, session, result)
+        return _subgoal(turn, session, result.impasse)
     if result.question is not None:
         return replace(session, state="UNCLEAR")
     why = None if session.answered or session.gathered is None else repeated_way(session.gathered, result)
@@ -163,10 +164,8 @@ def _planned(session: Session, plans: tuple[TaskPlan, ...]) -> Session:
     return replace(session, state="ACT", tasks=(*session.tasks, *tasks), left_out=left_out, approved=False)
 
 
-def _subgoal(turn: Turn, session: Session, result: PlanningResult) -> Session:
+def _subgoal(turn: Turn, session: Session, impasse: Impasse) -> Session:
     """Work on the subgoal of an impasse, then plan again with its outcome."""
-    impasse = result.impasse
-    assert impasse is not None, "checked before"
     if session.below is None:
         begun = new_subgoal(turn, session, impasse)
         return _pivot(turn, begun, begun.why) if begun.without_progress else begun

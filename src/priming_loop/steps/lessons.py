@@ -234,7 +234,6 @@ def _check_type(type: str) -> None:
 _MOST = 1_000_000
 _NAMED = 5
 """Maximum number of memories that an issue names."""
-_SECONDS_A_DAY = 86_400.0
 
 
 def loop_prune(memory: Namespace) -> PruneReply:
@@ -267,8 +266,7 @@ def loop_decay(
         record.key
         for record in _all(memory)
         if record.use.helped + record.use.failed < uses
-        and (now - (record.use.last_used_at or record.recorded_at or now)).total_seconds()
-        > threshold * _SECONDS_A_DAY
+        and days_between(record.use.last_used_at or record.recorded_at or now, now) > threshold
     ]
     reason = None if dormant else memory.empty_reason()
     return DormantLessons(tuple(dormant), len(dormant), threshold, uses, reason)
@@ -277,6 +275,7 @@ def loop_decay(
 def loop_health(memory: Namespace) -> LoopHealth:
     """The state of the failures and patterns: their number, how many helped, and what needs attention."""
     records = _all(memory)
+    keys = {record.key for record in records}
     by_type = {kind: _counts([record for record in records if record.kind == kind]) for kind in TYPES}
     every, judged = _counts(records), sum(1 for record in records if record.use.helped + record.use.failed)
     issues = tuple(_issues(memory, records, every, judged))
@@ -286,7 +285,7 @@ def loop_health(memory: Namespace) -> LoopHealth:
         by_type={kind: counts for kind, counts in by_type.items() if counts.count},
         effectiveness=round(float(effectiveness(every.helped, every.failed)), _DIGITS),
         with_feedback=judged,
-        relationships=_count_links(memory, {record.key for record in records}),
+        relationships=sum({link.source, link.target} <= keys for link in links(memory)) if keys else 0,
         issues=issues,
         reason=None if records else memory.empty_reason(),
     )
@@ -342,11 +341,6 @@ def _all(memory: Namespace) -> list[MemoryRecord]:
         return list_memories(memory, kinds=TYPES, limit=_MOST)
     except NotFound:
         return []
-
-
-def _count_links(memory: Namespace, keys: set[str]) -> int:
-    """The number of links among memories."""
-    return sum({link.source, link.target} <= keys for link in links(memory)) if keys else 0
 
 
 def _counts(records: Sequence[MemoryRecord]) -> LessonCounts:

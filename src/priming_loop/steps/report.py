@@ -25,10 +25,11 @@ DELIVERED, FAILED, NOT_DELIVERED, WAITING, INTERRUPTED = 0, 1, 3, 4, 130
 """Exit statuses of a run; 2 is bad input."""
 _WAITS = {"approval": "approval of its plan", "destructive": "approval of a task", "answer": "an answer"}
 _STOPS = {
-    "interrupt": "interrupted",
-    "minutes": "the minutes are over",
-    "agent": "the agent gave no usable answer",
+    "interrupt": ("interrupted", INTERRUPTED),
+    "minutes": ("the minutes are over", NOT_DELIVERED),
+    "agent": ("the agent gave no usable answer", FAILED),
 }
+"""Why a session stopped before its end: in words, and as an exit status."""
 _STATES = {
     "no_data": "no task has ended yet",
     "healthy": "the approach works",
@@ -36,7 +37,6 @@ _STATES = {
     "failing": "the approach fails",
 }
 """The states of metacognition, for people."""
-_STOPPED = {"interrupt": INTERRUPTED, "minutes": NOT_DELIVERED, "agent": FAILED}
 
 
 def status_of(session: Session) -> int | None:
@@ -44,7 +44,7 @@ def status_of(session: Session) -> int | None:
     if session.waits is not None:
         return WAITING
     if session.stopped is not None:
-        return _STOPPED[session.stopped]
+        return _STOPS[session.stopped][1]
     if session.ended is None or session.state != "SUMMARY":
         return None
     return DELIVERED if session.ended == "delivered" else NOT_DELIVERED
@@ -136,7 +136,7 @@ def describe_state(session: SessionReport | Session) -> str:
     if session.ended is not None and session.state == "SUMMARY":
         return session.ended
     if session.stopped is not None:
-        return f"stopped: {_STOPS[session.stopped]}"
+        return f"stopped: {_STOPS[session.stopped][0]}"
     return session.state.lower()
 
 

@@ -257,17 +257,14 @@ def _reply(session: Session, task: Task, verified: Verification | None) -> TaskR
 
 
 def _shape(session: Session, task: Task) -> SessionTask:
-    last = task.results[-1] if task.results else None
-    delivered = None if last is None else last.details
-    if last is not None and last.obstacle is not None:
-        delivered = f"BLOCKED: {last.obstacle}"
+    ends = [each.details if each.obstacle is None else f"BLOCKED: {each.obstacle}" for each in task.results]
     return taken(
         SessionTask,
         (task, task.plan),
         session_id=session.id,
         status=STATUS[task.status],
         verified=task.status == DELIVERED,
-        delivered=delivered,
+        delivered=ends[-1] if ends else None,
         created_at=task.attempts[0].at if task.attempts else session.created_at,
         completed_at=task.closed_at,
     )
