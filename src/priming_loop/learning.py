@@ -7,7 +7,6 @@ operation is recognised in the log, and nothing is counted twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
@@ -21,17 +20,7 @@ from priming.remember.links import link_many
 from priming.types import Operation
 from priming_loop import knowledge, lessons
 from priming_loop.knowledge import FAILURE, PATTERN, LessonMetadata, failure, pattern
-from priming_loop.session import (
-    BLOCKED,
-    DELIVERED,
-    ActionResult,
-    Attempt,
-    LearningResult,
-    Session,
-    Task,
-    TaskPlan,
-    learnt_in_all,
-)
+from priming_loop.session import BLOCKED, DELIVERED, LearningResult, Session, Task
 
 _QUOTES = "[]`\"' "
 
@@ -89,7 +78,7 @@ def learn_from_task(memory: Namespace, session: Session, task: Task) -> Learning
     if task.status == DELIVERED:
         _overcome(closed)
     after = LearningResult(operations=linked, patterns=() if right is None else (right.key,))
-    return learnt_in_all((credit, *new, after))
+    return LearningResult.of((credit, *new, after))
 
 
 def store_patterns(memory: Namespace, session: Session) -> LearningResult:
@@ -100,7 +89,7 @@ def store_patterns(memory: Namespace, session: Session) -> LearningResult:
         closed = _ClosedTask(memory, session, task)
         if closed.operation(PATTERN) is None:
             stored.append(_stored(closed, PATTERN, pattern(session, task), credited))
-    return learnt_in_all(_result(each) for each in stored if each is not None)
+    return LearningResult.of(_result(each) for each in stored if each is not None)
 
 
 def _result(stored: lessons.StoredLesson) -> LearningResult:
@@ -110,15 +99,6 @@ def _result(stored: lessons.StoredLesson) -> LearningResult:
         strengthened=(stored.key,) * (not is_new),
         operations=tuple(filter(None, [stored.operation])),
     )
-
-
-def failed_approach(session: Session, now: datetime) -> Task:
-    """The whole of an approach that did not work, as a blocked task with a number of its own for each round."""
-    failures = "; ".join(task.summary for task in session.tasks if task.status == BLOCKED) or session.why
-    advice = f"take another approach than this: {failures}"
-    result = ActionResult(BLOCKED, "", (), session.why, advice)
-    attempt = Attempt(1, now, acted=result)
-    return Task(-session.earlier, TaskPlan(session.objective), BLOCKED, (attempt,), closed_at=now)
 
 
 def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None) -> tuple[str, ...]:

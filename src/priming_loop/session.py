@@ -175,11 +175,11 @@ class LearningResult:
     recurred: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
 
-
-def learnt_in_all(results: Iterable[LearningResult]) -> LearningResult:
-    """What several results taught together, each name once."""
-    parts = zip(*map(astuple, results), strict=True)
-    return LearningResult(*(tuple(dict.fromkeys(chain.from_iterable(part))) for part in parts))
+    @classmethod
+    def of(cls, results: Iterable[LearningResult | None]) -> LearningResult:
+        """What several results taught together, each name once."""
+        parts = zip(*map(astuple, filter(None, results)), strict=True)
+        return cls(*(tuple(dict.fromkeys(chain.from_iterable(part))) for part in parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +211,6 @@ class Task:
     def results(self) -> tuple[ActionResult, ...]:
         """The results that were reported, in the order of the attempts."""
         return tuple(attempt.acted for attempt in self.attempts if attempt.acted is not None)
-
-    @property
-    def last(self) -> Attempt | None:
-        """The latest attempt."""
-        return self.attempts[-1] if self.attempts else None
 
     def with_last(self, **changes: Any) -> Task:
         """The task with changes of its latest attempt."""
@@ -265,13 +260,11 @@ class Wait:
 class Session:
     """One objective with everything that was done about it: enough to resume after the process is gone.
 
-    ``folder`` is empty for a session that another program drives from elsewhere: no command is run for it.
-
-    ``state`` is the step in progress or the next: INIT, CONTEXT, REASON, UNCLEAR, ASK, ACT, NEXT, DONE,
-    LEARN, SUMMARY.
-    Once the session has ended, ``ended`` is delivered, unverified, blocked, incomplete (tasks of an earlier plan were
-    never begun), impasse, pivot or limit. ``stopped`` is interrupt, minutes or agent if it stopped
-    before, and goes on when it is resumed. ``why`` gives the reason.
+    ``folder`` is empty for a session that another program drives from elsewhere: no command is run for it. ``state``
+    is the step in progress or the next: INIT, CONTEXT, REASON, UNCLEAR, ASK, ACT, NEXT, DONE, LEARN, SUMMARY. At the
+    end, ``ended`` is delivered, unverified, blocked, incomplete (tasks of an earlier plan were never begun), impasse,
+    pivot or limit. ``stopped`` is interrupt, minutes or agent if it stopped before, and goes on when it is resumed.
+    ``why`` gives the reason.
     """
 
     id: str
@@ -362,6 +355,13 @@ class Session:
             return assessment
         return replace(assessment, state="failing", advice="pivot_now", confidence="high")
 
+    def failed_approach(self, now: datetime) -> Task:
+        """The whole of an approach that did not work, as a blocked task with a number of its own for each round."""
+        failures = "; ".join(task.summary for task in self.tasks if task.status == BLOCKED) or self.why
+        advice = f"take another approach than this: {failures}"
+        attempt = Attempt(1, now, acted=ActionResult(BLOCKED, "", (), self.why, advice))
+        return Task(-self.earlier, TaskPlan(self.objective), BLOCKED, (attempt,), closed_at=now)
+
     def task(self, seq: int | None) -> Task | None:
         """The task of a number."""
         return next((task for task in self.tasks if task.seq == seq), None)
@@ -372,7 +372,7 @@ class Session:
 
     def with_outcome(self, outcome: TaskOutcome) -> Session:
         """The session with the outcome of a task, which replaces an earlier one in its place."""
-        outcomes = {earlier.seq: earlier for earlier in self.outcomes} | {outcome.seq: outcome}
+        outcomes = {each.seq: each for each in (*self.outcomes, outcome)}
         return replace(self, outcomes=tuple(outcomes.values()))
 
 
@@ -386,8 +386,7 @@ def plain_objective(text: str) -> str:
     >>> plain_objective("Deploy to US") == plain_objective("Deploy to us")
     False
     """
-    plain = " ".join(text.split()).rstrip(" .!")
-    return _BEGIN.sub(lambda match: match[0].lower(), plain)
+    return _BEGIN.sub(lambda match: match[0].lower(), " ".join(text.split()).rstrip(" .!"))
 
 
 def dump(session: Session) -> str:

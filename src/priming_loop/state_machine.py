@@ -15,15 +15,8 @@ from priming.recall.recall import recall
 from priming_loop.acting import advance, guarded, open_attempt
 from priming_loop.context import PROFILE, gather, shown_memory
 from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
-from priming_loop.learning import failed_approach, learn_from_task
-from priming_loop.planning import (
-    new_subgoal,
-    outcome_of,
-    plan,
-    proven_plan,
-    repeated_way,
-    subgoal_session,
-)
+from priming_loop.learning import learn_from_task
+from priming_loop.planning import new_subgoal, outcome_of, plan, proven_plan, repeated_way, subgoal_session
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -37,7 +30,6 @@ from priming_loop.session import (
     Task,
     TaskPlan,
     Wait,
-    learnt_in_all,
 )
 from priming_loop.session_store import LOOP
 
@@ -314,8 +306,8 @@ def _learn(turn: Turn, session: Session) -> Session:
     was_tried = session.round_tasks or session.without_progress  # or else it repeats what is known
     own = LearningResult()
     if session.ended == "pivot" and was_tried and not (is_below or is_old):
-        own = learn_from_task(memory, session, failed_approach(session, turn.sessions.now()))
-    return replace(session, state=LAST, learnt=learnt_in_all(filter(None, (session.learnt, own))))
+        own = learn_from_task(memory, session, session.failed_approach(turn.sessions.now()))
+    return replace(session, state=LAST, learnt=LearningResult.of((session.learnt, own)))
 
 
 _STEPS: Mapping[str, Callable[[Turn, Session], Session | None]] = {

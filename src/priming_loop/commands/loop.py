@@ -217,8 +217,6 @@ _begin("loop_think", _thought, work=_think, name="think")
 _of_session = partial(plain, app, "loop_report", session=AnySession)
 _of_session(_state, name="status", help="Show the state of a session and its tasks.")
 _of_session(
-    _report,
-    name="report",
-    help="Report what was tried, what was learned, and which memories helped.",
+    _report, name="report", help="Report what was tried, what was learned, and which memories helped."
 )
 plain(app, "loop_list", _sessions, name="list")

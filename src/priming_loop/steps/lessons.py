@@ -20,14 +20,7 @@ from priming.types import Cue, MemoryRecord, Proposal, days_between
 from priming_loop import lessons
 from priming_loop.codebase import CONTEXT
 from priming_loop.context import PROFILE, gather
-from priming_loop.knowledge import (
-    FAILURE,
-    PATTERN,
-    LessonMetadata,
-    cut,
-    existing,
-    lesson,
-)
+from priming_loop.knowledge import FAILURE, PATTERN, LessonMetadata, cut, existing, lesson
 from priming_loop.learning import store_patterns
 from priming_loop.neighbours import neighbors
 from priming_loop.session_store import Sessions, check_folder, check_objective

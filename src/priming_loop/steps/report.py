@@ -8,7 +8,7 @@ from dataclasses import replace
 from priming.core.arguments.checks import check_text, check_whole
 from priming.core.metacognition import Assessment
 from priming.namespace import Namespace
-from priming_loop.session import Attempt, Session, TaskOutcome, learnt_in_all
+from priming_loop.session import Attempt, LearningResult, Session, TaskOutcome
 from priming_loop.session_store import Sessions, taken
 from priming_loop.steps.results import (
     OutcomeRecorded,
@@ -73,7 +73,7 @@ def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
 
 def report(sessions: Sessions, session: Session) -> SessionReport:
     """The report of a session, with the reports of its subgoals."""
-    learnt = learnt_in_all(filter(None, (*(task.learnt for task in session.tasks), session.learnt)))
+    learnt = LearningResult.of((*(task.learnt for task in session.tasks), session.learnt))
     assessment = session.assessment
     return taken(
         SessionReport,
