@@ -23,20 +23,9 @@ from priming.results import Hit
 from priming.text.quotation import bracketed, label, quote_text
 from priming.text.tokens import terms
 from priming.types import Cue, MemoryRecord, days_between
+from priming_loop import knowledge
 from priming_loop.codebase import CONTEXT, look
-from priming_loop.knowledge import (
-    LessonMetadata,
-    closeness,
-    cut,
-    is_kin,
-    lesson_texts,
-    meaning_same,
-    occasions_of,
-    plain,
-    same_at,
-    shortened,
-    triggers,
-)
+from priming_loop.knowledge import LessonMetadata, cut, plain, shortened
 from priming_loop.neighbours import neighbors
 from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
 
@@ -145,7 +134,7 @@ def fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
     confirmed, contradicted, unknown = evaluate(record.when, cue.context())
     if contradicted:
         return False
-    return "applies" in occasions or (not triggers(record) and bool(confirmed) and not unknown)
+    return "applies" in occasions or (not knowledge.triggers(record) and bool(confirmed) and not unknown)
 
 
 def shown_memory(record: MemoryRecord) -> ShownMemory:
@@ -199,13 +188,13 @@ def _lessons(
             hits = _hits(memory, text, **options, **({} if profile is None else {"profile": profile}))
             candidates.update((hit.memory.id, hit.memory) for hit in hits)
     records = list(candidates.values())
-    near = closeness(memory, objective, [lesson_texts(record) for record in records])
-    of_whole = closeness(
+    near = knowledge.closeness(memory, objective, [knowledge.lesson_texts(record) for record in records])
+    of_whole = knowledge.closeness(
         memory, within or "", [_objective_of(record) if within else [] for record in records]
     )
     now, matches = memory.now(), list[_Match]()
     for record, own, whole in zip(records, near, of_whole, strict=True):
-        occasions = occasions_of(memory, record, objective)
+        occasions = knowledge.occasions_of(memory, record, objective)
         is_here = fires(record, cue, occasions)
         is_shown = is_here or _is_shown(memory, record, objective, within, occasions)
         if is_shown and (is_here or not evaluate(record.when, cue.context())[1]):
@@ -223,15 +212,15 @@ def _is_shown(
     """
     if occasions & {"rejects", "warns"}:
         return record.kind == "failure" and "warns" in occasions
-    about = triggers(record)
-    others = [text for text in lesson_texts(record) if text not in about]
-    if meaning_same(memory, objective, others):
+    about = knowledge.triggers(record)
+    others = [text for text in knowledge.lesson_texts(record) if text not in about]
+    if knowledge.meaning_same(memory, objective, others):
         return True
-    if within is not None and meaning_same(memory, within, _objective_of(record)):
+    if within is not None and knowledge.meaning_same(memory, within, _objective_of(record)):
         return True
-    kin = [text for text in about if is_kin(text, objective)]
-    return max(closeness(memory, objective, [kin])) >= (
-        same_at(memory) if within is None else CONTEXT.relevance
+    kin = [text for text in about if knowledge.is_kin(text, objective)]
+    return max(knowledge.closeness(memory, objective, [kin])) >= (
+        knowledge.same_at(memory) if within is None else CONTEXT.relevance
     )
 
 
@@ -259,7 +248,7 @@ def _related(memory: Namespace, objective: str, session: str | None) -> list[Mem
     """Memories about the objective: near to it in one of their texts, or with two of its words."""
     hits = _hits(memory, objective, limit=CONTEXT.around, session=session)
     records = [hit.memory for hit in hits if hit.memory.kind != "entity"]
-    near = closeness(memory, objective, [lesson_texts(record) for record in records])
+    near = knowledge.closeness(memory, objective, [knowledge.lesson_texts(record) for record in records])
     words = set(terms(objective))
     return [
         record

@@ -64,9 +64,7 @@ def verify(command: str | None, folder: Path | str, *, timeout: float, most_outp
             start_new_session=True,
         )
     except (OSError, ValueError) as error:  # it is too long, or contains the NUL character
-        return Verification(
-            command, "failed", NOT_EXECUTABLE, f"it cannot be run: {error}", monotonic() - began
-        )
+        return Verification(command, "failed", NOT_EXECUTABLE, f"it cannot be run: {error}")
     output = _Output(process, most_output)
     exit_status = waited_for(process, timeout)
     status = "late" if exit_status is None else "failed" if exit_status else "passed"

@@ -209,16 +209,15 @@ def is_kin(first: str, second: str) -> bool:
 
 def occasions_of(memory: Namespace, record: MemoryRecord, text: str) -> frozenset[str]:
     """What each text that says when a lesson applies has to do with a text; other words of the same meaning apply."""
-    texts = triggers(record)
-    verbal = [_occasion(each, text) for each in texts]
-    if not texts or not {"elsewhere", "mentions"}.issuperset(verbal):
-        return frozenset(verbal)
-    if not all(
-        kind == "elsewhere" or _has_another_verb(each, text) for each, kind in zip(texts, verbal, strict=True)
-    ):
-        return frozenset(verbal)
-    nearest = max(texts, key=lambda each: closeness(memory, text, [[each]])[0])
-    return frozenset(("applies",)) if meaning_same(memory, text, [nearest]) else frozenset(("elsewhere",))
+    verbal = {each: _occasion(each, text) for each in triggers(record)}
+    is_decided = any(
+        kind != "elsewhere" and not (kind == "mentions" and _has_another_verb(each, text))
+        for each, kind in verbal.items()
+    )
+    if is_decided or not verbal:
+        return frozenset(verbal.values())
+    nearest = max(verbal, key=lambda each: closeness(memory, text, [[each]])[0])
+    return frozenset(("applies" if meaning_same(memory, text, [nearest]) else "elsewhere",))
 
 
 def _occasion(trigger: str, text: str) -> str:

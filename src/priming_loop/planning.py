@@ -32,6 +32,8 @@ from priming_loop.session_store import LOOP
 
 PHASE = "reason"
 UNCLEAR, IMPASSE = "unclear", "impasse"
+_RECENT = 20
+"""Maximum number of sessions of an objective that are examined for a proven plan."""
 REPEATED = 2
 """Number of failures of an objective from which only another way is taken."""
 _NAME_GATES = (
@@ -110,22 +112,26 @@ def planning_prompt(
     return prompt(context.PACKAGE, PHASE, places, SCHEMA)
 
 
-def proven_plan(memory: Namespace, sessions: Sequence[Session]) -> tuple[PlanningResult, int] | None:
-    """The plan with which an objective succeeded again and again, and how often; None if it is not proven.
+def proven(turn: Turn, session: Session) -> Session | None:
+    """The session with the plan with which its objective succeeded again and again; None if none is proven.
 
     Slow reasoning becomes a rule that fires (the seed's chunking): the latest run of the objective has delivered
     all its tasks, and so have at least ``LOOP.proven`` runs in all, by the same patterns, which are still in use.
-    ``sessions`` are earlier ones of the same objective, the latest first.
+    The objective must be new here, and not to be deliberated on.
     """
-    closed = [session for session in sessions if session.tasks and session.next_task is None]
-    ways = [_way(session) for session in closed]
+    if session.deliberate or session.parent is not None or session.answered or session.earlier:
+        return None
+    others = turn.sessions.of_objective(session.objective, _RECENT)
+    closed = [each for each in others if each.id != session.id and each.tasks and each.next_task is None]
+    ways = [_way(each) for each in closed]
     if not ways or ways[0] is None or ways.count(ways[0]) < LOOP.proven:
         return None
-    patterns = [existing(memory, key) for key in ways[0]]
+    patterns = [existing(turn.environment.memory, key) for key in ways[0]]
     if not all(pattern and pattern.status == "active" for pattern in patterns):
         return None
     plans = tuple(task.plan for task in closed[0].tasks)
-    return PlanningResult("simple", plans, reasoning=f"proven by {', '.join(ways[0])}"), ways.count(ways[0])
+    reasoned = PlanningResult("simple", plans, reasoning=f"proven by {', '.join(ways[0])}")
+    return replace(session, reasoned=reasoned, proven=ways.count(ways[0]))
 
 
 def _way(session: Session) -> tuple[str, ...] | None:
@@ -253,15 +259,11 @@ def new_subgoal(turn: Turn, session: Session, impasse: Impasse) -> Session:
 def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
     """The session of a subgoal, begun if necessary, with the time that is left."""
     assert session.below is not None, "set before"
-    child = turn.sessions.find(session.below) or turn.sessions.begin(
-        subgoal,
-        session.folder,
-        session.limits,
-        parent=session,
-        session_id=session.below,
-        fresh_context=session.fresh_context,
-        yeses=session.yeses,
-    )
+    own: dict[str, Any] = {"parent": session.id, "depth": session.depth + 1, "yeses": session.yeses}
+    own |= {"session_id": session.below, "fresh_context": session.fresh_context}
+    child = turn.sessions.find(session.below)
+    if child is None:
+        child = turn.sessions.begin(subgoal, session.folder or None, session.limits, **own)
     if session.limits.minutes is None:
         return child
     minutes = (child.seconds + max(0.0, turn.seconds_left())) / SECONDS

@@ -71,16 +71,12 @@ class Sessions:
         objective: str,
         folder: Path | str | None,
         limits: Limits,
-        *,
-        parent: Session | None = None,
         session_id: str | None = None,
         **own: Any,
     ) -> Session:
         """Begin a session, with other fields of its ``own``, and save it. Without a folder, it runs no command."""
         now, text, path = self.now(), check_objective(objective).strip(), check_folder(folder)
         place, project = ("", None) if path is None else (str(path), path.name or None)
-        if parent is not None:
-            own |= {"parent": parent.id, "depth": parent.depth + 1}
         own_id = session_id or uuid7(now)
         session = Session(own_id, text, place, limits, now, now, project=project, **own)
         with self.memory.lock:

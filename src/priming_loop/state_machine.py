@@ -16,7 +16,7 @@ from priming_loop.acting import advance, guarded, open_attempt
 from priming_loop.context import PROFILE, gather, shown_memory
 from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
 from priming_loop.learning import learn_from_task
-from priming_loop.planning import new_subgoal, outcome_of, plan, proven_plan, repeated_way, subgoal_session
+from priming_loop.planning import new_subgoal, outcome_of, plan, proven, repeated_way, subgoal_session
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
@@ -28,7 +28,6 @@ from priming_loop.session import (
     Session,
     ShownMemory,
     Task,
-    TaskPlan,
     Wait,
 )
 from priming_loop.session_store import LOOP
@@ -36,8 +35,6 @@ from priming_loop.session_store import LOOP
 LAST = "SUMMARY"
 _ENDS = {BLOCKED: BLOCKED, "pending": "incomplete", UNVERIFIED: UNVERIFIED}
 """How a session ends by the statuses of its open tasks, in order of precedence."""
-_RECENT = 20
-"""Maximum number of sessions of an objective that are examined for a proven plan."""
 
 
 def go_on(
@@ -96,10 +93,9 @@ def _reason(turn: Turn, session: Session) -> Session:
     assessment = session.assessment
     if assessment.advice == "pivot_now":
         return _pivot(turn, session)
-    proven = _proven(turn, session)
-    if proven is not None:
-        reasoned, count = proven
-        return replace(session, reasoned=reasoned, proven=count)
+    ready = proven(turn, session)
+    if ready is not None:
+        return ready
     assert session.gathered is not None, "CONTEXT comes before REASON"
     prompted = {
         "answered": session.answered,
@@ -113,15 +109,6 @@ def _reason(turn: Turn, session: Session) -> Session:
     except AgentError as error:
         return replace(session, stopped="agent", why=str(error))
     return replace(session, reasoned=reasoned)
-
-
-def _proven(turn: Turn, session: Session) -> tuple[PlanningResult, int] | None:
-    """The proven plan of an objective that is new here and not to be deliberated on, and how often it succeeded."""
-    if session.deliberate or session.parent is not None or session.answered or session.earlier:
-        return None
-    sessions = turn.sessions.of_objective(session.objective, _RECENT)
-    others = [other for other in sessions if other.id != session.id]
-    return proven_plan(turn.environment.memory, others)
 
 
 def _left_open(session: Session) -> list[str]:
@@ -145,14 +132,9 @@ def _follow(turn: Turn, session: Session, result: PlanningResult) -> Session:
         return _pivot(turn, session, why)
     if not session.gates_requested and any(task.verify is None for task in result.tasks):
         return replace(session, gates_requested=True, reasoned=None)
-    return _planned(session, result.tasks)
-
-
-def _planned(session: Session, plans: tuple[TaskPlan, ...]) -> Session:
-    """The session with the tasks of a plan, up to the limit."""
     first = len(session.tasks) + 1
-    tasks = tuple(Task(seq, plan) for seq, plan in enumerate(plans[: session.limits.tasks], first))
-    left_out = len(plans) - len(tasks)
+    tasks = tuple(Task(seq, plan) for seq, plan in enumerate(result.tasks[: session.limits.tasks], first))
+    left_out = len(result.tasks) - len(tasks)
     return replace(session, state="ACT", tasks=(*session.tasks, *tasks), left_out=left_out, approved=False)
 
 
