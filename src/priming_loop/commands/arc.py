@@ -17,7 +17,7 @@ from priming.cli.plain import plain
 from priming.errors import NotFound, ParamError
 from priming.results import Listing
 from priming.serialization import encode
-from priming_loop.commands.tasks import ValuesFile, answer, from_file, here, opened, pairs, whole
+from priming_loop.commands.tasks import ValuesFile, answer, from_file, here, pairs, whole
 
 if TYPE_CHECKING:
     from priming_loop.steps.results import LoopContext
@@ -34,7 +34,7 @@ app = group("Loop")
 
 def _stored(verb: str, options: StoreOptions, sent: Mapping[str, Any]) -> Any:
     """The answer of a verb that stores a lesson; to what it does not take, that of Arc."""
-    with opened(options) as memory:
+    with options.open() as memory:
         try:
             return getattr(memory, verb)(**sent)
         except ParamError as error:
@@ -57,7 +57,7 @@ def relate(
     weight: Annotated[float, Option("--weight", metavar="X", help="Weight in [0, 1]")] = 1.0,
 ) -> Answer:
     """Link two memories."""
-    with opened(store) as memory:
+    with store.open() as memory:
         try:
             links = memory.links(source, relation=relation)
             if any((link.source, link.target) == (source, target) for link in links):
@@ -75,7 +75,7 @@ def get(
     """Show a memory."""
     from priming_loop.steps.lessons import memory_shape
 
-    with opened(store) as memory:
+    with store.open() as memory:
         try:
             return answer(memory_shape(memory.get(name)))
         except NotFound:

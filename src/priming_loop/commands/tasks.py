@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
 from priming.cli.command import BAD_INPUT, Answer, Group, group
-from priming.cli.options import StoreOptions
 from priming.cli.output import DIM, Part, line
 from priming.cli.parse import STDIN, json_object, session_or_stdin, text_or_stdin
 from priming.cli.plain import plain
@@ -20,7 +19,6 @@ from priming.errors import ParamError
 from priming.serialization import encode
 
 if TYPE_CHECKING:
-    from priming_loop.bound import LoopVerbs
     from priming_loop.steps.results import SessionTask
 
 _STATUS = {"pending": 3, "blocked": 3, "waiting": 4}
@@ -76,11 +74,6 @@ meta_app = group(
 )
 
 
-def opened(store: StoreOptions) -> LoopVerbs:
-    """Open the memory, through a running server of its store if there is one; the caller closes it."""
-    return cast("LoopVerbs", store.open())
-
-
 SessionOption = Annotated[
     str,
     Option(
@@ -90,9 +83,6 @@ SessionOption = Annotated[
         callback=session_or_stdin,
     ),
 ]
-
-
-Obstacle = Annotated[str, Option("--reason", metavar="TEXT", help="What blocks it")]
 
 
 def from_file(_sent: Mapping[str, Any], *, values: str | None = None) -> dict[str, Any]:  # noqa: ARG001
@@ -165,7 +155,7 @@ _report(
     name="complete",
     help="Close a task as done if its gate passes. Exit status 3 if it fails, 4 if a person must say yes first.",
 )
-_report(verb="loop_task_block", show=whole, name="block", reason=Obstacle)
+_report(verb="loop_task_block", show=whole, name="block", reason="what blocks it")
 _tasks_of = partial(plain, app, "loop_task_get", session=SessionOption)
 _tasks_of(_tasks, name="get")
 _tasks_of(
