@@ -139,15 +139,12 @@ def fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
 
 def shown_memory(record: MemoryRecord) -> ShownMemory:
     """A memory as a prompt shows it: when it applies and what to do, in one short line."""
-    own, text, half = (
-        LessonMetadata.of(record),
-        cut(record.content, CONTEXT.memory_length),
-        CONTEXT.memory_length // 2,
-    )
+    own = LessonMetadata.of(record)
+    text = cut(record.content, CONTEXT.memory_length)
     if own.trigger and own.resolution:
+        half = CONTEXT.memory_length // 2
         resolution = cut(own.resolution, CONTEXT.memory_length - half)
-        parts = (cut(own.trigger, half), "→", resolution, cut(own.recurrence, half))
-        text = " ".join(filter(None, parts))
+        text = " ".join(filter(None, (cut(own.trigger, half), "→", resolution, cut(own.recurrence, half))))
     return ShownMemory(record.key, record.kind, text, record.trust)
 
 

@@ -209,7 +209,8 @@ def _lasting(trigger: str) -> str:
 
 def _parts(lesson: Draft | MemoryRecord) -> tuple[str, str]:
     """The trigger and the resolution of a lesson; of another memory its first line and the others."""
-    own, (first, _, rest) = LessonMetadata.of(lesson), lesson.content.partition("\n")
+    own = LessonMetadata.of(lesson)
+    first, _, rest = lesson.content.partition("\n")
     return (own.trigger, own.resolution) if own.trigger and own.resolution else (first, rest)
 
 
