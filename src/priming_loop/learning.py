@@ -17,10 +17,10 @@ from priming.history.log import operation
 from priming.namespace import Namespace
 from priming.recall.records import get
 from priming.remember.links import link_many
-from priming.types import Operation
+from priming.types import MemoryRecord, Operation
 from priming_loop import knowledge, lessons
 from priming_loop.knowledge import FAILURE, PATTERN, LessonMetadata, failure, pattern
-from priming_loop.session import BLOCKED, DELIVERED, LearningResult, Session, Task
+from priming_loop.session import BLOCKED, DELIVERED, Attempt, LearningResult, Session, Task
 
 _QUOTES = "[]`\"' "
 
@@ -74,7 +74,10 @@ def learn_from_task(memory: Namespace, session: Session, task: Task) -> Learning
     wrong = _stored(closed, FAILURE, wrong_lesson, (*credit.helped, *recurred))
     right = _stored(closed, PATTERN, right_lesson, credit.helped)
     new = [_result(each) for each in (wrong, right) if each is not None and each.key not in recurred]
-    linked = () if wrong is None or right is None else _linked(closed, right.key, wrong.key)
+    linked: tuple[str, ...] = ()
+    if wrong is not None and right is not None:
+        link = {"source": right.key, "target": wrong.key, "relation": LEARNED_FROM}
+        linked = closed.once(LEARNED_FROM, partial(link_many, memory, [link]))
     if task.status == DELIVERED:
         _overcome(closed)
     after = LearningResult(operations=linked, patterns=() if right is None else (right.key,))
@@ -101,65 +104,52 @@ def _result(stored: lessons.StoredLesson) -> LearningResult:
     )
 
 
+def _shown(closed: _ClosedTask, attempts: Iterable[Attempt]) -> dict[str, MemoryRecord]:
+    """The memories that attempts with a result were shown, by the names of then; those that exist."""
+    names = dict.fromkeys(name for attempt in attempts if attempt.acted for name in attempt.injected)
+    records = {name: knowledge.existing(closed.memory, name) for name in names}
+    return {name: record for name, record in records.items() if record is not None}
+
+
 def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None) -> tuple[str, ...]:
     """The failures that happened again although an attempt that did not pass was shown them."""
     if failed is None:
         return ()
-    task = closed.task
-    attempts = task.attempts[:-1] if task.status == DELIVERED else task.attempts
-    shown = dict.fromkeys(key for attempt in attempts if attempt.acted for key in attempt.injected)
-    keys = list(_keys(closed.memory, shown).values())
-    trigger = failed["metadata"]["trigger"]
-    return tuple(lessons.recurring(closed.memory, trigger, keys))
+    attempts = closed.task.attempts[:-1] if closed.task.status == DELIVERED else closed.task.attempts
+    keys = [record.key for record in _shown(closed, attempts).values()]
+    return tuple(lessons.recurring(closed.memory, failed["metadata"]["trigger"], keys))
 
 
-def _not_told_by(memory: Namespace, keys: Sequence[str], helpful: Sequence[str]) -> list[str]:
-    """The keys without lessons that repeat the resolution of a lesson that helped."""
-    advice = [text for key in helpful if (text := LessonMetadata.of(get(memory, key)).advice)]
-    texts = {key: LessonMetadata.of(get(memory, key)).advice for key in keys}
-    return [key for key in keys if not knowledge.meaning_same(memory, texts[key], advice)]
-
-
-def _credited(
-    closed: _ClosedTask, recurred: Sequence[str] = (), repeated: str | None = None
-) -> LearningResult:
+def _credited(closed: _ClosedTask, recurred: Sequence[str], repeated: str | None) -> LearningResult:
     """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
-    Blamed are only memories that apply to this task, and those that were used against the verdict of its gate.
+    Blamed are only memories that apply to this task, and those that were used against the verdict of its gate; none
+    that repeats the advice of a lesson that helped.
     """
-    task = closed.task
-    shown = dict.fromkeys(key for attempt in task.attempts if attempt.acted for key in attempt.injected)
-    keys = _keys(closed.memory, shown)
-    names = list(dict.fromkeys(_unquoted(name, shown) for name in task.utilized))
-    claimed = list(dict.fromkeys(keys[name] for name in names if name in keys and keys[name] not in recurred))
-    is_blocked = task.status == BLOCKED
-    used = () if is_blocked else tuple(claimed)
-    rest = [key for key in dict.fromkeys(keys.values()) if key not in (*claimed, *recurred, repeated)]
+    memory, task, is_blocked = closed.memory, closed.task, closed.task.status == BLOCKED
+    shown = _shown(closed, task.attempts)
+    names = tuple(dict.fromkeys(name if name in shown else name.strip(_QUOTES) for name in task.utilized))
+    keys = dict.fromkeys(shown[name].key for name in names if name in shown)
+    claimed = tuple(key for key in keys if key not in recurred)
+    used = () if is_blocked else claimed
+    advice = [LessonMetadata.of(get(memory, key)).advice for key in (*used, repeated) if key]
     unused = [
-        key for key in rest if knowledge.applies(closed.memory, get(closed.memory, key), task.plan.objective)
+        key
+        for key, record in {record.key: record for record in shown.values()}.items()
+        if key not in (*claimed, *recurred, repeated)
+        and knowledge.applies(memory, record, task.plan.objective)
+        and not knowledge.meaning_same(memory, LessonMetadata.of(record).advice, [*filter(None, advice)])
     ]
-    unused = _not_told_by(closed.memory, unused, [*used, *([repeated] if repeated else [])])
     if is_blocked and knowledge.failed_attempts(task.attempts):
         unused = [*claimed, *unused]
-    judge = partial(lessons.judge_shown, closed.memory, used, unused, closed.reason, closed.session.id)
+    judge = partial(lessons.judge_shown, memory, used, unused, closed.reason, closed.session.id)
     return LearningResult(
         helped=used,
         unused=tuple(unused),
-        unknown=tuple(name for name in names if name not in keys),
+        unknown=tuple(name for name in names if name not in shown),
         operations=closed.once("verdicts", judge),
         recurred=tuple(recurred),
     )
-
-
-def _unquoted(name: str, shown: Collection[str]) -> str:
-    """A name without the brackets or quotes that an agent may write around it."""
-    return name if name in shown else name.strip(_QUOTES)
-
-
-def _keys(memory: Namespace, names: Iterable[str]) -> dict[str, str]:
-    """The keys of the memories of some names, those that exist."""
-    records = {name: knowledge.existing(memory, name) for name in names}
-    return {name: record.key for name, record in records.items() if record is not None}
 
 
 def _stored(
@@ -182,11 +172,6 @@ def _overcome(closed: _ClosedTask) -> None:
     """Note of each failure that had blocked this task, whether it was shown or not, that it is overcome."""
     memory, objective = closed.memory, closed.task.plan.objective
     near = (record.key for record in lessons.nearest(memory, objective, FAILURE))
-    for key in dict.fromkeys((*_keys(memory, closed.task.injected).values(), *near)):
+    shown = (record.key for record in _shown(closed, closed.task.attempts).values())
+    for key in dict.fromkeys((*shown, *near)):
         closed.once(f"overcome {key}", partial(lessons.overcome, memory, key, objective))
-
-
-def _linked(closed: _ClosedTask, source: str, target: str) -> tuple[str, ...]:
-    """Link the pattern with the failure before it, unless they are linked already."""
-    link = {"source": source, "target": target, "relation": LEARNED_FROM}
-    return closed.once(LEARNED_FROM, partial(link_many, closed.memory, [link]))
