@@ -74,12 +74,11 @@ def interrupts() -> Iterator[Terminal]:
     terminal = Terminal()
     handlers = {**dict.fromkeys(_ENDING_SIGNALS, terminal.end), signal.SIGINT: terminal.interrupt}
     # Ignored signals stay ignored: nohup and the background of a shell rely on it.
-    active = {
-        number: function
+    before = {
+        number: signal.signal(number, function)
         for number, function in handlers.items()
         if signal.getsignal(number) != signal.SIG_IGN
     }
-    before = {number: signal.signal(number, function) for number, function in active.items()}
     try:
         yield terminal
     finally:

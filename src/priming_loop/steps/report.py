@@ -74,31 +74,19 @@ def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
 def report(sessions: Sessions, session: Session) -> SessionReport:
     """The report of a session, with the reports of its subgoals."""
     learnt = LearningResult.of((*(task.learnt for task in session.tasks), session.learnt))
-    assessment = session.assessment
+    assessment, (delivered, total) = session.assessment, session.tally
+    share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})" if total else ""
+    since = " since the approach changed" if session.begun_with else ""
     return taken(
         SessionReport,
         (session, learnt),
         session=session.id,
         status=status_of(session),
         advice=assessment.advice,
-        line=_progress(session, assessment),
+        line=describe_assessment(assessment, share, since),
         children=tuple(report(sessions, child) for child in sessions.children(session)),
         next_command=next_command(session),
     )
-
-
-def _progress(session: Session, assessment: Assessment) -> str:
-    """The assessment of a session, with its share of delivered tasks, those of all its plans counted once."""
-    since = " since the approach changed" if session.begun_with else ""
-    delivered, total = session.tally
-    share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})" if total else ""
-    return describe_assessment(assessment, share, since)
-
-
-def _failures(assessment: Assessment) -> str:
-    """The failures at the end, as a part of a sentence; empty without one."""
-    number = assessment.consecutive_failures
-    return f", and the last {'one' if number == 1 else number} failed" if number else ""
 
 
 def next_command(session: Session) -> str | None:
@@ -125,8 +113,10 @@ def describe_assessment(assessment: Assessment, share: str | None = None, since:
     """
     if share is None and assessment.success_rate is not None:
         share = f"{assessment.success_rate:.0%} of tasks succeeded"
+    number = assessment.consecutive_failures
+    failures = f", and the last {'one' if number == 1 else number} failed" if number else ""
     words = f"{_STATES[assessment.state]}{since}: {assessment.advice.replace('_', ' ')}"
-    return f"{words}; {share}{_failures(assessment)}" if share else words
+    return f"{words}; {share}{failures}" if share else words
 
 
 def describe_state(session: SessionReport | Session) -> str:

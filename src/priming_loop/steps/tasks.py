@@ -213,7 +213,9 @@ def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult
                 f"task {seq} of session {session_id} is {STATUS[task.status]}: add another for what is left"
             )
         if is_open:
-            session = _reopened(session).with_task(_with_result(sessions, task, result))
+            # What a process that was killed had begun with the result of the last attempt is repeated.
+            begun = task if task.attempts else replace(task, attempts=(Attempt(1, sessions.now()),))
+            session = _reopened(session).with_task(begun.with_last(acted=result, verified=None, error=None))
         if session.state not in _DRIVEN:
             raise Conflict(
                 f"session {session_id} is being planned: 'priming loop resume {session_id}' goes on"
@@ -225,16 +227,9 @@ def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult
 
 def _reopened(session: Session) -> Session:
     """The session as it goes on with a task, though it had ended, or waited for a yes."""
-    session = replace(session, waits=None)
-    if session.state != LAST:
-        return session
-    return replace(session, state="ACT", ended=None, why=None)
-
-
-def _with_result(sessions: Sessions, task: Task, result: ActionResult) -> Task:
-    """The task with the result of its last attempt: what a process that was killed had begun with it is repeated."""
-    begun = task if task.attempts else replace(task, attempts=(Attempt(1, sessions.now()),))
-    return begun.with_last(acted=result, verified=None, error=None)
+    if session.state == LAST:
+        session = replace(session, state="ACT", ended=None, why=None)
+    return replace(session, waits=None)
 
 
 def _reply(session: Session, task: Task, verified: Verification | None) -> TaskReply:
