@@ -49,7 +49,13 @@ _ANY_PROGRAM = frozenset(
     )
 )
 """Words that say nothing about the subject of a program."""
-_AROUND = ".,:;!?()'\"`"
+_QUOTING = ".,:;!?()'\"`"
+_NAMED, _REMEMBERED, _IN_PATH = 8.0, 4.0, 2.0
+"""The score of a file that the objective or a memory about it names, and of a term in its path; its text has less."""
+_KINDS = 5
+"""Maximum number of languages, frameworks and test folders shown."""
+_LIST_SECONDS, _READ_BYTES = 10.0, 8_192
+"""The time limit for `git ls-files`, and the size that is read of a file."""
 _OWN_FOLDER = ".priming"
 _UNTRACKED = ("--others", "--exclude-standard")
 _GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z")
@@ -70,14 +76,8 @@ class ContextParams:
     """Maximum distance of these memories (Arc)."""
     link_weight: float = 0.5
     """Minimum weight of each link on the way to them (Arc)."""
-    pool: int = 20
-    """Number of memories of each kind recalled as candidates."""
     relevance: float = 0.45
     """Minimum cosine at which a lesson of a task that does the same is about a thing of the same kind."""
-    fires_terms: int = 2
-    """Minimum number of terms that a memory shares with an objective."""
-    around: int = 10
-    """Number of memories recalled for the files that they name."""
     memory_length: int = 240
     """Maximum length shown of a memory, in characters."""
     text_length: int = 1_200
@@ -88,24 +88,8 @@ class ContextParams:
     """Maximum number of files of a folder examined by name."""
     read: int = 200
     """Maximum number of files whose content is read."""
-    read_bytes: int = 8_192
-    """Maximum size read of each, in bytes."""
-    list_seconds: float = 10.0
-    """Time limit for `git ls-files`, in seconds."""
     relevant: int = 8
     """Maximum number of files shown for the objective."""
-    kinds: int = 5
-    """Maximum number of languages, frameworks and test folders shown."""
-    named: float = 8.0
-    """Score of a file that the objective names, relative to its content."""
-    in_path: float = 2.0
-    """Score of a term of the objective in a file's path."""
-    remembered: float = 4.0
-    """Score of a file that a memory about the objective names."""
-    many_words: int = 20
-    """Length above which an objective is moderate (Arc)."""
-    most_words: int = 40
-    """Length above which an objective is complex (Arc)."""
     tasks: int = 100
     """Maximum number of tasks in a valid plan; a run has its own limit."""
     delta: int = 50
@@ -118,10 +102,6 @@ class ContextParams:
     """Minimum length of a trigger, in characters (Arc)."""
     lesson: int = 600
     """Maximum stored length of a trigger and of a resolution, in characters."""
-    dormant_days: float = 30.0
-    """Time without use after which a lesson is dormant … (Arc)."""
-    dormant_uses: int = 2
-    """… unless it has so many verdicts (Arc)."""
 
 
 CONTEXT = ContextParams()
@@ -137,9 +117,9 @@ def look(
     """
     files = listed(folder, store=store)
     return Codebase(
-        languages=_most(code_language_of(path) for path in files)[: CONTEXT.kinds],
-        tests=_most(map(tests_in, files))[: CONTEXT.kinds],
-        frameworks=_frameworks(folder, files)[: CONTEXT.kinds],
+        languages=_most(code_language_of(path) for path in files)[:_KINDS],
+        tests=_most(map(tests_in, files))[:_KINDS],
+        frameworks=_frameworks(folder, files)[:_KINDS],
         relevant=relevant(folder, files, objective, mentions),
         files=len(files),
     )
@@ -163,16 +143,15 @@ def relevant(folder: Path, files: Sequence[str], objective: str, mentions: Seque
     The name of the project says of no file that it is meant.
     """
     words = frozenset(terms(_split(objective))) - frozenset(terms(_split(folder.resolve().name)))
-    worth = {path: CONTEXT.in_path * len(words & set(terms(_split(path)))) for path in files}
-    for text, value in ((objective, CONTEXT.named), ("\n".join(mentions), CONTEXT.remembered)):
-        whole = {word.strip(_AROUND) for word in text.split()}
+    worth = {path: _IN_PATH * len(words & set(terms(_split(path)))) for path in files}
+    for text, value in ((objective, _NAMED), ("\n".join(mentions), _REMEMBERED)):
+        whole = {word.strip(_QUOTING) for word in text.split()}
         for path, share in zip(files, named_files(text, files, 0.0), strict=True):
             # A name that several files have names none of them.
             worth[path] += value * (share == 1.0 or path in whole)
     ranked = sorted(files, key=lambda path: (-worth[path], code_language_of(path) is None, path))
     shared = {
-        path: words & set(terms(_split(read(folder / path, CONTEXT.read_bytes))))
-        for path in ranked[: CONTEXT.read]
+        path: words & set(terms(_split(read(folder / path, _READ_BYTES)))) for path in ranked[: CONTEXT.read]
     }
     frequency = Counter(term for file_terms in shared.values() for term in file_terms)
     for path, file_terms in shared.items():
@@ -207,7 +186,7 @@ def _by_git(folder: Path, *which: str) -> list[str]:
             (*_GIT, *which),
             cwd=folder,
             capture_output=True,
-            timeout=CONTEXT.list_seconds,
+            timeout=_LIST_SECONDS,
             check=True,
             stdin=subprocess.DEVNULL,
         ).stdout.decode("utf-8", "replace")
@@ -257,7 +236,7 @@ def _frameworks(folder: Path, files: Collection[str]) -> tuple[str, ...]:
     counts: Mapping[str, int] = Counter(
         name
         for path in manifests
-        for name in set(re.findall(r"[a-z][a-z0-9-]*", read(folder / path, CONTEXT.read_bytes).lower()))
+        for name in set(re.findall(r"[a-z][a-z0-9-]*", read(folder / path, _READ_BYTES).lower()))
         if name in _FRAMEWORKS
     )
     return tuple(sorted(counts, key=lambda name: (-counts[name], _FRAMEWORKS.index(name))))

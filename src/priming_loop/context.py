@@ -38,6 +38,10 @@ PARTS = ("and", "then", "also", "plus")
 PLACES = ("file", "files", "module", "modules", "class", "classes", "function", "functions")
 """Words that name parts of a program."""
 
+_MANY_WORDS, _MOST_WORDS = 20, 40
+"""Lengths above which an objective is moderate, and complex (Arc)."""
+_POOL, _AROUND, _FIRES_TERMS = 20, 10, 2
+"""How many lessons of a kind, and memories that may name files, are recalled; and how many words these must share."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ADVICE = {
     "pivot_now": "The previous tasks failed one after the other: this approach does not work. Take another.",
@@ -117,11 +121,11 @@ def complexity(objective: str) -> Complexity:
     parts = [word for word in PARTS if word in words]
     places = [word for word in PLACES if word in words]
     signals = [*parts, *places]
-    if len(words) > CONTEXT.many_words:
+    if len(words) > _MANY_WORDS:
         signals.append(f"{len(words)} words")
-    if len(words) > CONTEXT.most_words or (parts and places):
+    if len(words) > _MOST_WORDS or (parts and places):
         return Complexity("complex", tuple(signals))
-    if len(words) > CONTEXT.many_words or parts:
+    if len(words) > _MANY_WORDS or parts:
         return Complexity("moderate", tuple(signals))
     return Complexity("simple", tuple(signals))
 
@@ -180,7 +184,7 @@ def _lessons(
     texts = [objective] if within is None else [objective, within]
     candidates: dict[str, MemoryRecord] = {}
     for text in dict.fromkeys(texts):
-        options = {"cue": cue, "kinds": [kind], "limit": CONTEXT.pool, "session": session}
+        options = {"cue": cue, "kinds": [kind], "limit": _POOL, "session": session}
         for profile in (None, PROFILE):
             hits = _hits(memory, text, **options, **({} if profile is None else {"profile": profile}))
             candidates.update((hit.memory.id, hit.memory) for hit in hits)
@@ -243,14 +247,14 @@ def _hits(memory: Namespace, objective: str, **arguments: Any) -> tuple[Hit, ...
 
 def _related(memory: Namespace, objective: str, session: str | None) -> list[MemoryRecord]:
     """Memories about the objective: near to it in one of their texts, or with two of its words."""
-    hits = _hits(memory, objective, limit=CONTEXT.around, session=session)
+    hits = _hits(memory, objective, limit=_AROUND, session=session)
     records = [hit.memory for hit in hits if hit.memory.kind != "entity"]
     near = knowledge.closeness(memory, objective, [knowledge.lesson_texts(record) for record in records])
     words = set(terms(objective))
     return [
         record
         for record, cosine in zip(records, near, strict=True)
-        if cosine >= CONTEXT.relevance or len(words & set(terms(record.content))) >= CONTEXT.fires_terms
+        if cosine >= CONTEXT.relevance or len(words & set(terms(record.content))) >= _FIRES_TERMS
     ]
 
 

@@ -225,6 +225,8 @@ def _check_type(type: str) -> None:
 
 
 _MOST = 1_000_000
+_DORMANT_DAYS, _DORMANT_USES = 30.0, 2
+"""Time without use after which a lesson is dormant, unless it has so many verdicts (Arc)."""
 _NAMED = 5
 """Maximum number of memories that an issue names."""
 
@@ -252,8 +254,8 @@ def loop_decay(
         min_uses: with so many verdicts it is not; null: 2.
 
     """
-    threshold = CONTEXT.dormant_days if days is None else check_number("days", days, low=0, high=_MOST)
-    uses = CONTEXT.dormant_uses if min_uses is None else check_count("min_uses", min_uses, 0, _MOST)
+    threshold = _DORMANT_DAYS if days is None else check_number("days", days, low=0, high=_MOST)
+    uses = _DORMANT_USES if min_uses is None else check_count("min_uses", min_uses, 0, _MOST)
     now = memory.now()
     dormant = [
         record.key

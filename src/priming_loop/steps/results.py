@@ -188,12 +188,9 @@ class TaskAdded:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskFeedback:
+class TaskFeedback(FeedbackReply):
     """What a closed task taught."""
 
-    helped: int
-    unhelpful: int
-    missing: tuple[str, ...]
     stored: tuple[str, ...]
     strengthened: tuple[str, ...]
 
