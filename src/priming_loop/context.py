@@ -27,7 +27,8 @@ from priming_loop import knowledge
 from priming_loop.codebase import CONTEXT, look
 from priming_loop.knowledge import LessonMetadata, cut, plain, shortened
 from priming_loop.neighbours import neighbors
-from priming_loop.session import Codebase, Complexity, ObjectiveContext, ShownMemory, Verification
+from priming_loop.session import Codebase, Complexity, ObjectiveContext, Session, ShownMemory, Verification
+from priming_loop.session_store import LOOP
 
 PACKAGE = "priming_loop"
 """Where the prompts are."""
@@ -139,6 +140,17 @@ def fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
     if contradicted:
         return False
     return "applies" in occasions or (not knowledge.triggers(record) and bool(confirmed) and not unknown)
+
+
+def alternatives(memory: Namespace, session: Session) -> tuple[ShownMemory, ...]:
+    """Patterns about the objective of a session that no task of it was shown."""
+    tried = {key for task in session.tasks for key in task.injected}
+    limit = LOOP.alternatives + len(tried)
+    hits = _hits(
+        memory, session.objective, kinds=["pattern"], limit=limit, session=session.id, profile=PROFILE
+    )
+    fresh = [shown_memory(hit.memory) for hit in hits if hit.memory.key not in tried]
+    return tuple(fresh[: LOOP.alternatives])
 
 
 def shown_memory(record: MemoryRecord) -> ShownMemory:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from priming.errors import AgentError, ParamError
-from priming.recall.recall import recall
 from priming_loop.acting import advance, guarded, open_attempt
-from priming_loop.context import PROFILE, gather, shown_memory
+from priming_loop.context import alternatives, gather
 from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
 from priming_loop.learning import learn_from_task
 from priming_loop.planning import new_subgoal, outcome_of, plan, proven, repeated_way, subgoal_session
@@ -26,11 +24,9 @@ from priming_loop.session import (
     ObjectiveContext,
     PlanningResult,
     Session,
-    ShownMemory,
     Task,
     Wait,
 )
-from priming_loop.session_store import LOOP
 
 LAST = "SUMMARY"
 _ENDS = {BLOCKED: BLOCKED, "pending": "incomplete", UNVERIFIED: UNVERIFIED}
@@ -263,18 +259,8 @@ def _pivot(turn: Turn, session: Session, why: str | None = None) -> Session:
     reason = f"{failures} tasks failed in a row: the approach does not work, take another"
     if session.without_progress:
         reason = "the last impasse made no progress: take another approach"
-    alternatives = _alternatives(turn, session)
-    return replace(session, state="LEARN", ended="pivot", why=why or reason, alternatives=alternatives)
-
-
-def _alternatives(turn: Turn, session: Session) -> tuple[ShownMemory, ...]:
-    """Patterns about the objective that no task was shown."""
-    tried = {key for task in session.tasks for key in task.injected}
-    scope: dict[str, Any] = {"kinds": ["pattern"], "session": session.id, "profile": PROFILE}
-    limit = LOOP.alternatives + len(tried)
-    hits = recall(turn.environment.memory, session.objective, limit=limit, **scope).hits
-    fresh = [shown_memory(hit.memory) for hit in hits if hit.memory.key not in tried]
-    return tuple(fresh[: LOOP.alternatives])
+    others = alternatives(turn.environment.memory, session)
+    return replace(session, state="LEARN", ended="pivot", why=why or reason, alternatives=others)
 
 
 def _learn(turn: Turn, session: Session) -> Session:
