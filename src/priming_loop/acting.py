@@ -15,7 +15,7 @@ from priming.errors import AgentError, ParamError
 from priming.llm.protocol import Agent, Answer, Schema, fenced, prompt
 from priming.text.quotation import quote_text
 from priming_loop import context
-from priming_loop.environment import DeadlineExceeded, Turn, object_schema, validated_answer
+from priming_loop.environment import Stopped, Turn, object_schema, validated_answer
 from priming_loop.gates.guard import questions
 from priming_loop.session import (
     BLOCKED,
@@ -175,12 +175,12 @@ def _verified(turn: Turn, session: Session, task: Task) -> Session:
     """Run the gate: a report of success is not enough."""
     timeout = min(session.limits.timeout, turn.seconds_left())
     if timeout <= 0:
-        raise DeadlineExceeded
+        raise Stopped("minutes")
     result = turn.environment.verify(
         task.plan.verify, session.folder, timeout=timeout, most_output=LOOP.output
     )
     if result.status == "late" and timeout < session.limits.timeout:
-        raise DeadlineExceeded
+        raise Stopped("minutes")
     return session.with_task(task.with_last(verified=result))
 
 

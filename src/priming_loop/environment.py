@@ -127,8 +127,8 @@ def with_timeout(agent: Agent, seconds: float) -> Agent:
     return replace(agent, params=replace(agent.params, timeout=seconds))
 
 
-class DeadlineExceeded(Exception):
-    """The time for a piece of work is over."""
+class Stopped(Exception):
+    """Work may not go on: the reason, as ``Session.stopped`` names it."""
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -250,19 +250,19 @@ class Turn:
         """Ask the agent, which gets no more time than the session has left, repairs included.
 
         Raises:
-            DeadlineExceeded: that time is over; an agent that was cut short by it is not at fault.
+            Stopped: that time is over; an agent that was cut short by it is not at fault.
 
         """
         monotonic, most = self.environment.monotonic, self.session.limits.timeout
         seconds = min(most, self.seconds_left() / (1 + AGENT.repairs))
         if seconds <= 0:
-            raise DeadlineExceeded
+            raise Stopped("minutes")
         began = monotonic()
         try:
             return with_timeout(check_present(self.environment.agent), seconds).answer(prompt, schema)
         except AgentError:
             if seconds < most and monotonic() - began >= seconds:
-                raise DeadlineExceeded from None
+                raise Stopped("minutes") from None
             raise
 
     def allows(self, session: Session, wait: Wait) -> bool:
@@ -270,11 +270,12 @@ class Turn:
         person = self.environment.person
         return person is not None and person.allow(session, wait)
 
-    def stop_reason(self) -> str | None:
-        """Return why no further step may begin, as ``Session.stopped`` names it, or None."""
+    def check(self) -> None:
+        """Raise ``Stopped`` if no further step may begin."""
         if self.environment.should_stop():
-            return "interrupt"
-        return "minutes" if self.seconds_left() <= 0 else None
+            raise Stopped("interrupt")
+        if self.seconds_left() <= 0:
+            raise Stopped("minutes")
 
     def save(self, session: Session) -> Session:
         """Save a session after a step, and announce the step."""

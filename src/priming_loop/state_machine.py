@@ -12,7 +12,7 @@ from dataclasses import replace
 from priming.errors import AgentError, ParamError
 from priming_loop.acting import advance, guarded, open_attempt
 from priming_loop.context import alternatives, gather
-from priming_loop.environment import DeadlineExceeded, LoopEnvironment, Turn
+from priming_loop.environment import LoopEnvironment, Stopped, Turn
 from priming_loop.learning import learn_from_task
 from priming_loop.planning import new_subgoal, outcome_of, plan, proven, repeated_way, subgoal_session
 from priming_loop.session import (
@@ -39,19 +39,14 @@ def go_on(
     """Take step after step until the session ends, stops, waits for a person, or for a report on a task."""
     turn = Turn(environment, session, parent, seq, environment.monotonic())
     while session.state != LAST:
-        stop = turn.stop_reason()
-        if stop is None:
-            try:
-                after = _STEPS[session.state](turn, session)
-            except DeadlineExceeded:
-                stop = "minutes"
-            else:
-                if after is None:
-                    break
-                session = after
-        if stop is not None:
-            session = replace(session, stopped=stop)
-        session = turn.save(session)
+        try:
+            turn.check()
+            after = _STEPS[session.state](turn, session)
+        except Stopped as stop:
+            after = replace(session, stopped=str(stop))
+        if after is None:
+            break
+        session = turn.save(after)
         if session.stopped is not None or session.waits is not None:
             break
     return session
