@@ -18,7 +18,6 @@ from priming.config.values import dataclass
 from priming.config.words import KINDS, TRUST
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.errors import Conflict
-from priming.history.log import log
 from priming.index.document import embedded_text
 from priming.learning.feedback import VerdictBatch, record_verdicts
 from priming.learning.reviews import strengthen
@@ -145,10 +144,10 @@ def _remembered(memory: Namespace, lesson: Draft) -> StoredLesson:
 def _superseded(memory: Namespace, key: str, content: str, changes: Mapping[str, Any]) -> str:
     """Give a lesson a new version; the id of the operation."""
     with memory.lock:
-        requested = memory.requested_id
-        supersede(memory, key, content, **changes)
-        (latest,) = log(memory, limit=1)
-    return requested or latest.id
+        operation_id = memory.requested_id or uuid7(memory.now())
+        with memory.identified(operation_id):
+            supersede(memory, key, content, **changes)
+    return operation_id
 
 
 def _hit(memory: Namespace, record: MemoryRecord, lesson: Draft) -> str:
