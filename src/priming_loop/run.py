@@ -14,13 +14,12 @@ from priming.errors import Conflict, NotFound, ParamError
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.types import Progress
-from priming_loop.acting import open_questions
 from priming_loop.context import gather
 from priming_loop.environment import SECONDS, LoopEnvironment, check_present, with_timeout
 from priming_loop.planning import plan
 from priming_loop.session import BLOCKED, DELIVERED, UNVERIFIED, Limits, Session
 from priming_loop.session_store import LOOP, Sessions, check_folder, limits
-from priming_loop.state_machine import LAST, go_on, with_answer
+from priming_loop.state_machine import LAST, go_on, open_questions, with_answer
 from priming_loop.steps.report import report
 from priming_loop.steps.results import SessionReport, Thought
 

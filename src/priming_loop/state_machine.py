@@ -10,25 +10,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from priming.errors import AgentError, ParamError
-from priming_loop.acting import advance, guarded, open_attempt
-from priming_loop.context import alternatives, gather
+from priming_loop.acting import act
+from priming_loop.context import advice, alternatives, gather
 from priming_loop.environment import LoopEnvironment, Stopped, Turn
+from priming_loop.gates.guard import questions
 from priming_loop.learning import learn_from_task
 from priming_loop.planning import new_subgoal, outcome_of, plan, proven, repeated_way, subgoal_session
 from priming_loop.session import (
     BLOCKED,
     DELIVERED,
     UNVERIFIED,
+    Attempt,
     Impasse,
     LearningResult,
     ObjectiveContext,
     PlanningResult,
     Session,
     Task,
+    TaskOutcome,
+    TaskPlan,
     Wait,
 )
+from priming_loop.session_store import LOOP
 
 LAST = "SUMMARY"
+_CLOSES = {"passed": DELIVERED, "unverified": UNVERIFIED}
+"""How a task ends by the result of its gate, if that ends it."""
 _ENDS = {BLOCKED: BLOCKED, "pending": "incomplete", UNVERIFIED: UNVERIFIED}
 """How a session ends by the statuses of its open tasks, in order of precedence."""
 
@@ -159,7 +166,11 @@ def _ask(turn: Turn, session: Session) -> Session:
 
 
 def _act(turn: Turn, session: Session) -> Session | None:
-    """Take one step of the task in work; an agent begins once the plan is approved."""
+    """Take one step of the task in work; an agent begins once the plan is approved.
+
+    Another program that carries it out reports what it did: past the same guard, and the same gate. None if it has
+    reported nothing yet.
+    """
     if turn.seq is None and not session.approved:
         return _approval(turn, session)
     task = turn.task(session)
@@ -167,11 +178,13 @@ def _act(turn: Turn, session: Session) -> Session | None:
         return None if session.next_task is not None else replace(session, state="DONE")
     if turn.seq is None and task.gathered is None:
         return _begin(turn, session, task)
-    after = advance(turn, session, task)
-    if after is None:
-        return None
-    is_open = any(other.seq == task.seq and other.status == "pending" for other in after.tasks)
-    return after if is_open else replace(after, state="NEXT")
+    last = task.attempts[-1]
+    if last.acted is None and last.error is None:
+        return _performed(turn, session, task) if turn.seq is None else None
+    if last.acted is not None and last.acted.status == DELIVERED and last.verified is None:
+        checked = _guarded(turn, session, task)
+        return checked if checked.waits is not None else _verified(turn, checked, task)
+    return _settled(turn, session, task)
 
 
 def _approval(turn: Turn, session: Session) -> Session:
@@ -189,14 +202,95 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
     """Begin a task, unless metacognition advises against it or a person must allow it."""
     if session.assessment.advice == "pivot_now":
         return _pivot(turn, session)
-    session = guarded(turn, session, task)
+    session = _guarded(turn, session, task)
     if session.waits is not None:
         return session
     gathered = _gathered(turn, session, task.plan.objective, session.objective)
     # An attempt that another program opened shows other memories.
     closed = [attempt for attempt in task.attempts if attempt.acted is not None or attempt.error is not None]
     task = replace(task, gathered=gathered, attempts=tuple(closed))
-    return session.with_task(open_attempt(turn, task, gathered.injected))
+    return session.with_task(_open_attempt(turn, task, gathered.injected))
+
+
+def _guarded(turn: Turn, session: Session, task: Task) -> Session:
+    """The session with a person's yes to a task that needs it, or waiting for that; otherwise as it is."""
+    unsettled = open_questions(session, task.plan)
+    if not unsettled:
+        return session
+    about = f"task {task.seq}, {task.plan.objective}: {'; '.join(unsettled)}"
+    wait = Wait("destructive", about, task.seq, unsettled)
+    if not turn.allows(session, wait):
+        return replace(session, waits=wait)
+    return replace(session, yeses=(*session.yeses, *wait.questions))
+
+
+def open_questions(session: Session, plan: TaskPlan) -> tuple[str, ...]:
+    """What a person must say yes to before a task, and has not yet in this session."""
+    return tuple(each for each in questions(plan, session.folder or ".") if each not in session.yeses)
+
+
+def _open_attempt(turn: Turn, task: Task, injected: tuple[str, ...]) -> Task:
+    """The task with another attempt, which shows these memories."""
+    attempt = Attempt(len(task.attempts) + 1, turn.sessions.now(), injected)
+    return replace(task, attempts=(*task.attempts, attempt))
+
+
+def _performed(turn: Turn, session: Session, task: Task) -> Session:
+    """Have the agent carry out a task."""
+    assert task.gathered is not None, "gathered when the task began"
+    verified = [attempt.verified for attempt in task.attempts if attempt.verified is not None]
+    prompted = {
+        "lineage": _lineage(turn, session, task),
+        "failed": verified[-1] if verified else None,
+        "advice": advice(session.assessment),
+    }
+    try:
+        result = act(turn, task.plan, len(task.attempts), task.gathered, **prompted)
+    except AgentError as error:
+        return session.with_task(task.with_last(error=str(error)))
+    return session.with_task(task.with_last(acted=result))
+
+
+def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:
+    """What was done before; with a fresh context, earlier attempts at this task are left out."""
+    if session.fresh_context:
+        return turn.lineage(session)
+    attempts = [
+        f"attempt {attempt.number} at this task, which failed its gate: {attempt.acted.details}"
+        for attempt in task.attempts[:-1]
+        if attempt.acted is not None
+    ]
+    return (*turn.lineage(session), *attempts)
+
+
+def _verified(turn: Turn, session: Session, task: Task) -> Session:
+    """Run the gate: a report of success is not enough."""
+    timeout = min(session.limits.timeout, turn.seconds_left())
+    if timeout <= 0:
+        raise Stopped("minutes")
+    result = turn.environment.verify(
+        task.plan.verify, session.folder, timeout=timeout, most_output=LOOP.output
+    )
+    if result.status == "late" and timeout < session.limits.timeout:
+        raise Stopped("minutes")
+    return session.with_task(task.with_last(verified=result))
+
+
+def _settled(turn: Turn, session: Session, task: Task) -> Session:
+    """Close the task, or open another attempt; an unverified task is neither a success nor a failure."""
+    last = task.attempts[-1]
+    is_blocked = last.acted is not None and last.acted.status == BLOCKED
+    status = _CLOSES.get("" if last.verified is None else last.verified.status)
+    if status is None and not is_blocked and last.number < session.limits.attempts:
+        return session.with_task(_open_attempt(turn, task, last.injected))
+    now, status = turn.sessions.now(), status or BLOCKED
+    task = replace(task, status=status, closed_at=now)
+    session = replace(session.with_task(task), state="NEXT")
+    if status == UNVERIFIED:
+        return session
+    errors = [attempt.error for attempt in task.attempts if attempt.error is not None]
+    notes = task.summary if task.results else "".join(errors[-1:])
+    return session.with_outcome(TaskOutcome(task.seq, status == DELIVERED, now, notes))
 
 
 def _next(turn: Turn, session: Session) -> Session:

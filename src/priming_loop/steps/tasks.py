@@ -11,7 +11,6 @@ from dataclasses import replace
 from priming.core.arguments.checks import PAGE_LIMIT, check_text, check_unique, check_whole
 from priming.errors import Conflict, NotFound, ParamError
 from priming.namespace import Namespace
-from priming_loop.acting import open_questions
 from priming_loop.context import gather
 from priming_loop.environment import LoopEnvironment
 from priming_loop.gates.guard import checked_plan
@@ -30,7 +29,7 @@ from priming_loop.session import (
     Verification,
 )
 from priming_loop.session_store import Sessions, check_folder, check_objective, limits, taken
-from priming_loop.state_machine import LAST, go_on
+from priming_loop.state_machine import LAST, go_on, open_questions
 from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply
 
 DRIVEN = "Tasks that are driven from outside."
