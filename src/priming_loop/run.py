@@ -19,7 +19,7 @@ from priming_loop.environment import SECONDS, LoopEnvironment, check_present, wi
 from priming_loop.planning import plan
 from priming_loop.session import BLOCKED, DELIVERED, UNVERIFIED, Limits, Session
 from priming_loop.session_store import LOOP, Sessions, check_folder, limits
-from priming_loop.state_machine import LAST, go_on, open_questions, with_answer
+from priming_loop.state_machine import LAST, go_on, open_questions, with_answer, with_yes
 from priming_loop.steps.report import report
 from priming_loop.steps.results import SessionReport, Thought
 
@@ -77,7 +77,7 @@ def allow(memory: Namespace, session_id: str, seq: int | None = None) -> Session
                 f"no task of session {session_id} waits for a yes: 'priming loop status {session_id}'"
             )
         if waits is not None and waits.seq == number:
-            return sessions.save(replace(session, yeses=(*session.yeses, *waits.questions), waits=None))
+            return sessions.save(with_yes(session, waits))
         return sessions.save(replace(session, yeses=(*session.yeses, *open_questions(session, task.plan))))
 
 
@@ -147,9 +147,7 @@ def _resumed(session: Session, options: ResumeOptions) -> Session:
     if wait.what == "destructive" and not options.is_person:
         rule = f"is no program's to give for {wait.about}: 'priming loop allow {session.id}' is a person's"
         raise ParamError("yes", True, rule)
-    return replace(
-        fresh, approved=fresh.approved or wait.what == "approval", yeses=(*fresh.yeses, *wait.questions)
-    )
+    return with_yes(fresh, wait)
 
 
 def _new_round(session: Session, options: ResumeOptions) -> Session:

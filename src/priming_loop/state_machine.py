@@ -67,6 +67,12 @@ def with_answer(session: Session, question: str, answer: str) -> Session:
     return replace(session, state="REASON", answered=answered, reasoned=None)
 
 
+def with_yes(session: Session, wait: Wait) -> Session:
+    """The session with a person's yes to its plan, or to the questions of the guard."""
+    approved = session.approved or wait.what == "approval"
+    return replace(session, waits=None, approved=approved, yeses=(*session.yeses, *wait.questions))
+
+
 def _init(turn: Turn, session: Session) -> Session:
     """Metacognition comes first for a session that is resumed."""
     if session.assessment.advice == "pivot_now":
@@ -193,9 +199,8 @@ def _approval(turn: Turn, session: Session) -> Session:
     tasks = [task for task in session.round_tasks if task.status == "pending"]
     lines = [f"{task.seq}. {task.plan.objective} [{task.plan.verify or 'no gate'}]" for task in tasks]
     wait = Wait("approval", "\n".join(lines))
-    if agreed or turn.allows(session, wait):
-        return replace(session, approved=True)
-    return replace(session, waits=wait)
+    is_allowed = agreed or turn.allows(session, wait)
+    return with_yes(session, wait) if is_allowed else replace(session, waits=wait)
 
 
 def _begin(turn: Turn, session: Session, task: Task) -> Session:
@@ -219,9 +224,7 @@ def _guarded(turn: Turn, session: Session, task: Task) -> Session:
         return session
     about = f"task {task.seq}, {task.plan.objective}: {'; '.join(unsettled)}"
     wait = Wait("destructive", about, task.seq, unsettled)
-    if not turn.allows(session, wait):
-        return replace(session, waits=wait)
-    return replace(session, yeses=(*session.yeses, *wait.questions))
+    return with_yes(session, wait) if turn.allows(session, wait) else replace(session, waits=wait)
 
 
 def open_questions(session: Session, plan: TaskPlan) -> tuple[str, ...]:
