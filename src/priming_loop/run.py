@@ -222,7 +222,7 @@ def loop_run(
     """
     bounds = limits(max_attempts, max_tasks, depth, timeout, budget_minutes)
     own = {"fresh_context": fresh_context, "deliberate": deliberate}
-    session = run(_environment(memory, agent, yes, progress), objective, check_folder(folder), bounds, **own)
+    session = run(_environment(memory, agent, yes, progress), objective, folder, bounds, **own)
     return report(Sessions(memory), session)
 
 

@@ -28,7 +28,7 @@ from priming_loop.session import (
     TaskPlan,
     Verification,
 )
-from priming_loop.session_store import Sessions, check_folder, check_objective, limits, taken
+from priming_loop.session_store import Sessions, check_objective, limits, taken
 from priming_loop.state_machine import LAST, go_on, open_questions
 from priming_loop.steps.results import SessionBegun, SessionTask, TaskAdded, TaskFeedback, TaskReply
 
@@ -54,15 +54,9 @@ def loop_task_new_session(
     sessions, requested = Sessions(memory), memory.requested_id
     if requested is not None and sessions.find(requested):
         return SessionBegun(requested)  # the answer to the same call was lost
-    session = sessions.begin(
-        DRIVEN if objective is None else objective,
-        check_folder(folder),
-        limits(),
-        session_id=requested,
-        state="ACT",
-        approved=True,
-    )
-    return SessionBegun(session.id)
+    text = DRIVEN if objective is None else objective
+    begun = sessions.begin(text, folder, limits(), session_id=requested, state="ACT", approved=True)
+    return SessionBegun(begun.id)
 
 
 def loop_task_add(
