@@ -240,7 +240,7 @@ def _append_missing(old: Store, new: Store, name: str, counter: _Counter) -> dic
             if item is None or fingerprint(item) != fingerprint(present):
                 return None
             digested.add([item])
-        for batch in _batches(items):
+        for batch in batches(items):
             new.append(name, batch)
             digested.add(batch)
             counter.add(len(batch))
@@ -248,7 +248,7 @@ def _append_missing(old: Store, new: Store, name: str, counter: _Counter) -> dic
     return digests
 
 
-def _batches(items: Iterator[StoredItem]) -> Iterator[list[StoredItem]]:
+def batches(items: Iterator[StoredItem]) -> Iterator[list[StoredItem]]:
     """Items for one transaction each; an operation weighs as much as the rows that it changed."""
     batch: list[StoredItem] = []
     weight = 0

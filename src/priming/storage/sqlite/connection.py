@@ -55,8 +55,10 @@ class Connection:
         busy_timeout: float = STORE.busy_timeout,
         steps: Sequence[Migration] | None = None,
         origin: str | None = None,
+        within: sqlite3.Connection | None = None,
     ) -> None:
-        self.path, self._origin = path, origin
+        """With ``within`` it is an open database instead of one in memory, which closes with it."""
+        self.path, self._origin, self._within = path, origin, within
         self.busy_timeout = busy_timeout
         self._depth = 0
         self._writes = False
@@ -123,7 +125,7 @@ class Connection:
                 self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT, alone=self.is_foreign)
                 self._frozen = None if is_live else self._frozen
             else:
-                self._sqlite = sqlite3.connect(
+                self._sqlite = self._within or sqlite3.connect(
                     ":memory:" if path is None else path.absolute(),
                     timeout=_SHORT_WAIT,
                     isolation_level=None,

@@ -47,12 +47,13 @@ def write_backup(db: Connection, path: Path) -> None:
 
 
 @contextmanager
-def new_backup(path: Path) -> Iterator[sqlite3.Connection]:
-    """A new file with the newest schema and no rows, to be filled; it appears at the end of the block."""
+def new_backup(path: Path) -> Iterator[SqliteStore]:
+    """A new store to be filled, in one transaction; its file appears at the end of the block."""
     with _new_file(path) as copy:
         copy.isolation_level = None
-        migrate(copy, None, migrations())
-        yield copy
+        store = SqliteStore(None, within=copy)
+        with store.transaction():
+            yield store
 
 
 @contextmanager
@@ -216,10 +217,10 @@ class SqliteStore(SqlStore):
         busy_timeout: float = STORE.busy_timeout,
         steps: Sequence[Migration] | None = None,
         origin: str | None = None,
+        within: sqlite3.Connection | None = None,
     ) -> None:
-        super().__init__(
-            Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, steps=steps, origin=origin)
-        )
+        options: Any = {"steps": steps, "origin": origin, "within": within}
+        super().__init__(Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, **options))
 
     @property
     def place(self) -> Place:
