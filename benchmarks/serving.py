@@ -50,7 +50,7 @@ def main() -> None:
     for name, each in figures.items():
         print(f"{name:10}  {each}")
     print(
-        common.write("serving", rows, packages=("fastapi", "uvicorn"), quick=options.quick, figures=figures)
+        common.write("serving", rows, packages=("starlette", "uvicorn"), quick=options.quick, figures=figures)
     )
     if any(each["errors"] for each in figures.values()):
         sys.exit("some recalls were not answered")

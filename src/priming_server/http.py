@@ -12,11 +12,11 @@ from threading import Event
 from typing import Any
 from urllib.parse import quote
 
-from fastapi import FastAPI, Request
-from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 from opentelemetry.trace import TracerProvider
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
@@ -45,14 +45,7 @@ from priming_server.responses import Refused, parse_body, refusal, respond
 from priming_server.scheduler import Scheduler
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-_ABOUT = "An associative memory for AI agents: what it remembers, recalls and learns, by namespace."
 _CODES = {405: "method_not_allowed"}
-_TEXT = {"type": "string"}
-_HEALTH = {
-    "type": "object",
-    "required": ["status", "version"],
-    "properties": {"status": _TEXT, "version": _TEXT, "writable": {"type": "boolean"}},
-}
 
 
 def create_app(
@@ -66,7 +59,7 @@ def create_app(
     mounts: Sequence[Route] = (),
     tracers: TracerProvider | None = None,
     clock: Clock | None = None,
-) -> FastAPI:
+) -> DescribedApp:
     """The application over the memories of a service.
 
     Args:
@@ -84,58 +77,34 @@ def create_app(
     """
     server = ServerState(service, tokens, params, clock or SystemClock(), sleep_every)
     server.greeting = greeting
+    page = WebPage(service, tokens, server.workers, server.authenticator, server.sessions, server.jobs)
     app = DescribedApp(
-        title="Priming",
-        version=VERSION,
-        description=_ABOUT,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-        redirect_slashes=False,
+        routes=[*_operations(server), *_jobs(server), *_of_server(server), *page.routes(), *mounts],
         lifespan=lambda _: server.lifespan(),
+        middleware=[
+            Middleware(
+                RequestMiddleware,
+                authenticator=server.authenticator,
+                sessions=server.sessions,
+                params=params,
+                metrics=server.metrics,
+                names_only=names_only,
+                tracers=tracers,
+            )
+        ],
+        exception_handlers={Refused: _refused, PrimingError: _failed, HTTPException: _no_route},
     )
+    app.router.redirect_slashes = False
     app.state.server = server
-    _route_operations(app, server)
-    _route_jobs(app, server)
-    _route_server(app, server)
-    WebPage(service, tokens, server.workers, server.authenticator, server.sessions, server.jobs).add_to(app)
-    app.router.routes.extend(mounts)
-    app.add_middleware(
-        RequestMiddleware,
-        authenticator=server.authenticator,
-        sessions=server.sessions,
-        params=params,
-        metrics=server.metrics,
-        names_only=names_only,
-        tracers=tracers,
-    )
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(PrimingError, _failed)
-    app.add_exception_handler(HTTPException, _no_route)
     return app
 
 
-class DescribedApp(FastAPI):
-    """An application whose OpenAPI document has the schemas of the table, made when it is first asked for."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._described: list[Callable[[], APIRoute]] = []
-
-    def add_operation(self, path: str, endpoint: Endpoint, about: Callable[[], dict[str, Any]]) -> None:
-        """Add a route; only for the document does FastAPI take in what is said of it, which is most of its time."""
-        self.add_route(path, endpoint, methods=["POST"])
-        self._described.append(lambda: APIRoute(path, endpoint, methods=["POST"], **about()))
+class DescribedApp(Starlette):
+    """An application that describes its routes."""
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""
-        if self.openapi_schema is None:
-            routes = [*(described() for described in self._described), *self.routes]
-            document = get_openapi(
-                title=self.title, version=self.version, description=self.description, routes=routes
-            )
-            self.openapi_schema = openapi.finished(document)
-        return self.openapi_schema
+        return openapi.document()
 
 
 class ServerState:
@@ -202,10 +171,8 @@ class ServerState:
         self.scheduler.stop.set()
 
 
-def _route_operations(app: DescribedApp, server: ServerState) -> None:
-    for op in SERVED:
-        path = f"/v1/{{namespace}}/{op.name}"
-        app.add_operation(path, _operation(server, op), partial(openapi.operation, op))
+def _operations(server: ServerState) -> list[Route]:
+    return [Route(f"/v1/{{namespace}}/{op.name}", _operation(server, op), methods=["POST"]) for op in SERVED]
 
 
 def _operation(server: ServerState, op: Op) -> Endpoint:
@@ -260,13 +227,7 @@ def _carry_out(
         return answer, reason_of(service, namespace, op, answer)
 
 
-def _route_jobs(app: DescribedApp, server: ServerState) -> None:
-    for op in SERVED:
-        if op.long:
-            path = f"/v1/{{namespace}}/jobs/{op.name}"
-            app.add_operation(path, _job(server, op), partial(openapi.job, op))
-    path = "/v1/{namespace}/jobs/{id}"
-
+def _jobs(server: ServerState) -> list[Route]:
     def job_of(request: Request, operation: str) -> Job:
         """The job in the path, whose operation the token may call."""
         job = server.jobs.find(_enter(request, operation), request.path_params["id"])
@@ -288,11 +249,13 @@ def _route_jobs(app: DescribedApp, server: ServerState) -> None:
         stream = events(job, number, server.params.ping_seconds, still_admitted)
         return StreamingResponse(stream, media_type="text/event-stream")
 
-    app.add_api_route(path, show, methods=["GET"], **openapi.of_job("job", "The current state of a job"))
-    about = openapi.of_job("job_drop", "Cancel a job after its current step; forget a finished one")
-    app.add_api_route(path, drop, methods=["DELETE"], **about)
-    about = openapi.of_job("job_events", "The progress and the end of a job, as they happen", stream=True)
-    app.add_api_route(f"{path}/events", follow, methods=["GET"], **about)
+    path = "/v1/{namespace}/jobs"
+    return [
+        *(Route(f"{path}/{op.name}", _job(server, op), methods=["POST"]) for op in SERVED if op.long),
+        Route(f"{path}/{{id}}", show),
+        Route(f"{path}/{{id}}", drop, methods=["DELETE"]),
+        Route(f"{path}/{{id}}/events", follow),
+    ]
 
 
 def _job(server: ServerState, op: Op) -> Endpoint:
@@ -326,9 +289,9 @@ def _enter(request: Request, operation: str, needs: str = "read") -> str:
     return namespace
 
 
-def _route_server(app: FastAPI, server: ServerState) -> None:
-    description = MadeOnce(partial(server.workers.run, lambda: json_bytes(app.openapi())))
-    page = MadeOnce(partial(server.workers.run, lambda: openapi.docs_page(app.openapi())))
+def _of_server(server: ServerState) -> list[Route]:
+    description = MadeOnce(partial(server.workers.run, lambda: json_bytes(openapi.document())))
+    page = MadeOnce(partial(server.workers.run, lambda: openapi.docs_page(openapi.document())))
 
     async def health(request: Request) -> Response:
         context_of(request).operation = "health"
@@ -358,18 +321,20 @@ def _route_server(app: FastAPI, server: ServerState) -> None:
         context_of(request).operation = "docs"
         return Response(await page.get(), 200, {"Content-Security-Policy": openapi.DOCS_POLICY}, "text/html")
 
-    add = app.add_api_route
-    add("/health", health, **openapi.of_server("health", "Whether the process is alive", JSON, _HEALTH))
-    add("/ready", ready, **openapi.of_server("ready", "Whether it can be used", JSON, _HEALTH))
-    add("/healthz", health, include_in_schema=False)
-    add("/readyz", ready, include_in_schema=False)
-    add("/metrics", figures, **openapi.of_server("metrics", "Metrics for Prometheus", "text/plain"))
-    add("/openapi.json", document, include_in_schema=False)
-    add("/docs", docs, include_in_schema=False)
+    routes = {
+        "/health": health,
+        "/healthz": health,
+        "/ready": ready,
+        "/readyz": ready,
+        "/metrics": figures,
+        "/openapi.json": document,
+        "/docs": docs,
+    }
+    return [Route(path, endpoint) for path, endpoint in routes.items()]
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    """Answer inside of FastAPI's exit stacks, which keep what passes through, with its body, until a collection."""
+    """Answer beside the route: what passes through middleware is kept, with its body, until a collection."""
     assert isinstance(error, Refused)
     context_of(request).code = error.code
     return error.response()

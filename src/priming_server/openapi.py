@@ -1,6 +1,6 @@
 """The OpenAPI document, with a working example of each request, and the page at ``/docs``.
 
-The routes come from the table of operations, so their documentation does, too; FastAPI puts it together.
+The routes come from the table of operations, so their documentation does, too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+from priming.config.variables import VERSION
 from priming.operations import schema as schemas
 from priming.operations.connection import JSON
 from priming.verbs.op import Op
@@ -75,35 +76,64 @@ ERROR: Mapping[str, Any] = {
 }
 
 
-def operation(op: Op) -> dict[str, Any]:
-    """The arguments of FastAPI's route for an operation."""
+def document() -> dict[str, Any]:
+    """The OpenAPI document of a server, with the schemas that its parts refer to."""
+    jobs, shared = "/v1/{namespace}/jobs", {"Error": ERROR, "Job": _JOB_SCHEMA}
+    for op in SERVED:
+        shared |= _definitions(schemas.request_schema(op, own=False), _REQUEST)
+        shared |= _definitions(schemas.answer_schema(op.name), "")
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Priming", "description": _ABOUT, "version": VERSION},
+        "paths": {
+            **{f"/v1/{{namespace}}/{op.name}": {"post": _operation(op)} for op in SERVED},
+            **{f"{jobs}/{op.name}": {"post": _job(op)} for op in SERVED if op.long},
+            f"{jobs}/{{id}}": {
+                "get": _of_job("job", "The current state of a job"),
+                "delete": _of_job("job_drop", "Cancel a job after its current step; forget a finished one"),
+            },
+            f"{jobs}/{{id}}/events": {
+                "get": _of_job("job_events", "The progress and the end of a job, as they happen", stream=True)
+            },
+            "/health": {"get": _of_server("health", "Whether the process is alive", JSON, _HEALTH)},
+            "/ready": {"get": _of_server("ready", "Whether it can be used", JSON, _HEALTH)},
+            "/metrics": {
+                "get": _of_server("metrics", "Metrics for Prometheus", "text/plain", {"type": "string"})
+            },
+        },
+        "components": {"schemas": shared, "securitySchemes": {"bearer": _BEARER}},
+    }
+
+
+def _operation(op: Op) -> dict[str, Any]:
+    """The route of an operation."""
     return _route(
         op.name,
         op.declared.summary,
         "writes" if op.writes else "reads",
         _content("The answer", _relocated(schemas.answer_schema(op.name), "")),
         [_NAMESPACE, _REQUEST_ID, *([_IDEMPOTENCY] if op.writes and not op.long else [])],
-        body=_body(op),
-        description=_effects(op),
+        _effects(op),
+        requestBody=_body(op),
     )
 
 
-def job(op: Op) -> dict[str, Any]:
-    """The arguments of FastAPI's route that begins an operation as a job."""
+def _job(op: Op) -> dict[str, Any]:
+    """The route that begins an operation as a job."""
     return _route(
         f"{op.name}_job",
         f"Begin as a job: {op.declared.summary}",
         "jobs",
         _content("The job, begun", {"$ref": f"{_HERE}Job"}),
         [_NAMESPACE, _REQUEST_ID],
-        body=_body(op),
-        description="Answers at once with the job, whose `id` asks for it later.",
-        status_code=202,
+        "Answers at once with the job, whose `id` asks for it later.",
+        status=202,
+        requestBody=_body(op),
     )
 
 
-def of_job(name: str, summary: str, *, stream: bool = False) -> dict[str, Any]:
-    """The arguments of FastAPI's route about a job."""
+def _of_job(name: str, summary: str, *, stream: bool = False) -> dict[str, Any]:
+    """A route about a job."""
     about = _content("The present state of the job", {"$ref": f"{_HERE}Job"})
     if stream:
         about = _content("The events, as they come", {"type": "string"}, "text/event-stream")
@@ -111,10 +141,9 @@ def of_job(name: str, summary: str, *, stream: bool = False) -> dict[str, Any]:
     return _route(name, summary, "jobs", about, parameters)
 
 
-def of_server(name: str, summary: str, media: str, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The arguments of FastAPI's route about the server itself."""
-    content = _content("The answer", schema or {"type": "string"}, media)
-    return _route(name, summary, "server", content, [_REQUEST_ID])
+def _of_server(name: str, summary: str, media: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A route about the server itself."""
+    return _route(name, summary, "server", _content("The answer", schema, media), [_REQUEST_ID])
 
 
 def _route(
@@ -123,41 +152,39 @@ def _route(
     tag: str,
     answer: Mapping[str, Any],
     parameters: Sequence[Mapping[str, Any]],
-    body: Mapping[str, Any] | None = None,
+    description: str = "",
+    status: int = 200,
     **more: Any,
 ) -> dict[str, Any]:
-    """The arguments of a route: ``answer`` is that of its status, every error has its own."""
-    content = {} if body is None else {"requestBody": body}
+    """A route: ``answer`` is that of its status, every error has its own."""
+    errors = {str(code): _content(about, {"$ref": f"{_HERE}Error"}) for code, about in MEANINGS.items()}
     return {
-        "operation_id": name,
+        "operationId": name,
         "summary": summary,
         "tags": [tag],
-        "responses": {more.get("status_code", 200): answer, **_errors()},
-        "openapi_extra": {"parameters": parameters, **content, "security": _SECURITY},
+        "responses": {str(status): answer, **errors},
+        "parameters": parameters,
+        "security": [{}, {"bearer": []}],
+        **({"description": description} if description else {}),
         **more,
     }
 
 
-def finished(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with the schemas that its parts refer to."""
-    parts = document.setdefault("components", {})
-    shared = parts.setdefault("schemas", {})
-    shared |= {"Error": ERROR, "Job": _JOB_SCHEMA}
-    for op in SERVED:
-        shared |= _definitions(schemas.request_schema(op, own=False), _REQUEST) | _definitions(
-            schemas.answer_schema(op.name), ""
-        )
-    parts["securitySchemes"] = {
-        "bearer": {
-            "type": "http",
-            "scheme": "bearer",
-            "description": "a token of 'priming token new'; required once the store has had one",
-        }
-    }
-    return document
-
-
-_SECURITY: list[dict[str, list[str]]] = [{}, {"bearer": []}]
+_ABOUT = "An associative memory for AI agents: what it remembers, recalls and learns, by namespace."
+_BEARER = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "a token of 'priming token new'; required once the store has had one",
+}
+_HEALTH: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["status", "version"],
+    "properties": {
+        "status": {"type": "string"},
+        "version": {"type": "string"},
+        "writable": {"type": "boolean"},
+    },
+}
 _JOB_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "required": ["id", "operation", "status", "done", "total", "created_at", "ended_at", "result", "error"],
@@ -195,11 +222,16 @@ def _body(op: Op) -> dict[str, Any]:
 
 
 def _relocated(schema: Mapping[str, Any], suffix: str) -> dict[str, Any]:
-    """A schema that refers to the document's own definitions."""
-    own: dict[str, Any] = _redirected(
-        {name: part for name, part in schema.items() if name != "$defs"}, suffix
-    )
-    return own
+    """A schema that refers to the document's own definitions, without defaults that say nothing."""
+    own = {name: part for name, part in schema.items() if name != "$defs"}
+    if properties := own.get("properties"):
+        own["properties"] = {name: _without_null(each) for name, each in properties.items()}
+    redirected: dict[str, Any] = _redirected(own, suffix)
+    return redirected
+
+
+def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in schema.items() if part is not None}
 
 
 def _definitions(schema: Mapping[str, Any], suffix: str) -> dict[str, Any]:
@@ -221,10 +253,6 @@ def _redirected(schema: Any, suffix: str) -> Any:
 
 def _content(about: str, schema: Mapping[str, Any], media: str = JSON) -> dict[str, Any]:
     return {"description": about, "content": {media: {"schema": dict(schema)}}}
-
-
-def _errors() -> dict[int, dict[str, Any]]:
-    return {status: _content(about, {"$ref": f"{_HERE}Error"}) for status, about in MEANINGS.items()}
 
 
 _TEMPLATE = resources.files("priming_server").joinpath("docs.html").read_text("utf-8")

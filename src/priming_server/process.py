@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.routing import Route
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -168,7 +168,7 @@ class UvicornServer(Server):
 
     def __init__(
         self,
-        app: FastAPI,
+        app: Starlette,
         params: ServerParams,
         ready: Callable[[], None],
         local: LocalListener | None = None,

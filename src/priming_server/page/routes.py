@@ -8,9 +8,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from priming.config import profiles
 from priming.config.caller import calling
@@ -56,20 +56,24 @@ class WebPage:
         self._authenticator, self._sessions, self._jobs = authenticator, sessions, jobs
         self._files = MadeOnce(partial(workers.run, lambda: site.read(site.folder())))
 
-    def add_to(self, app: FastAPI) -> None:
-        """Add its routes to an application."""
-        add = partial(app.add_api_route, include_in_schema=False)
-        for path in ("/", f"/page/{site.ASSETS}{{name}}"):
-            add(path, self.show, methods=["GET", "HEAD"])
-        for op, verb in ((DRAWING, drawing), (LISTING, listing), (ENTRIES, entries)):
-            add(f"/page/{op.name}/{{namespace}}", partial(self.read, op, verb), methods=["POST"])
-        add("/page/jobs/{namespace}", self.list_jobs)
-        add("/session", self.about_session)
-        add("/session", self.begin_session, methods=["POST"])
-        add("/session", self.end_session, methods=["DELETE"])
-        add("/page/tokens", self.list_tokens)
-        add("/page/tokens", self.new_token, methods=["POST"])
-        add("/page/tokens/{id}", self.revoke_token, methods=["DELETE"])
+    def routes(self) -> list[Route]:
+        """Its routes."""
+        verbs = ((DRAWING, drawing), (LISTING, listing), (ENTRIES, entries))
+        return [
+            Route("/", self.show),
+            Route(f"/page/{site.ASSETS}{{name}}", self.show),
+            *(
+                Route(f"/page/{op.name}/{{namespace}}", partial(self.read, op, verb), methods=["POST"])
+                for op, verb in verbs
+            ),
+            Route("/page/jobs/{namespace}", self.list_jobs),
+            Route("/session", self.about_session),
+            Route("/session", self.begin_session, methods=["POST"]),
+            Route("/session", self.end_session, methods=["DELETE"]),
+            Route("/page/tokens", self.list_tokens),
+            Route("/page/tokens", self.new_token, methods=["POST"]),
+            Route("/page/tokens/{id}", self.revoke_token, methods=["DELETE"]),
+        ]
 
     async def show(self, request: Request) -> Response:
         """Answer with a file of the page."""
