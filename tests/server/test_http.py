@@ -138,6 +138,12 @@ def test_the_document_is_served(lasting, document):
     assert lasting.client.get("/openapi.json").json() == json.loads(json.dumps(document))
 
 
+def test_head_is_answered_wherever_get_is_and_without_a_body(lasting):
+    for path in ("/health", "/openapi.json", "/docs"):
+        answer = lasting.client.head(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+
+
 def test_the_page_lists_every_operation_and_asks_nobody_else(lasting):
     page = lasting.client.get("/docs")
     assert page.headers["content-type"].startswith("text/html")
