@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import ClassVar
 
@@ -137,6 +138,15 @@ class MissingExtra(PrimingError):
     def __init__(self, extra: str, needed_for: str) -> None:
         self.extra = extra
         super().__init__(f"{needed_for} needs the extra {extra!r}: pip install 'priming[{extra}]'")
+
+
+@contextmanager
+def needing(extra: str, what: str) -> Iterator[None]:
+    """Import what an extra brings, in the block; ``MissingExtra`` if it is not there."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(extra, what) from error
 
 
 def shown(value: object, limit: int = 120) -> str:

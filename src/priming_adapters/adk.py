@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from priming import Hit, MissingExtra
+from priming import Hit
+from priming.errors import needing
 from priming_adapters.common import Source, Users, forget, key_of, message, remember
 
-try:
+with needing("adk", "a memory service of ADK"):
     from google.adk.events.event import Event
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from google.adk.memory.memory_entry import MemoryEntry
     from google.adk.sessions.session import Session
     from google.genai.types import Content, Part
-except ImportError as error:
-    raise MissingExtra("adk", "a memory service of ADK") from error
 
 
 class PrimingMemoryService(BaseMemoryService):

@@ -7,12 +7,13 @@ import json
 import os
 from typing import Any
 
-from priming import Hit, MissingExtra, ParamError
+from priming import Hit, ParamError
 from priming import Memory as OpenMemory
+from priming.errors import needing
 from priming.namespace import DEFAULT_NAMESPACE
 from priming_adapters.common import Source, Users, every, forget, message, remember, text_of
 
-try:
+with needing("autogen", "a memory of AutoGen"):
     from autogen_core import CancellationToken, Component
     from autogen_core.memory import (
         Memory,
@@ -24,8 +25,6 @@ try:
     from autogen_core.model_context import ChatCompletionContext
     from autogen_core.models import SystemMessage
     from pydantic import BaseModel
-except ImportError as error:
-    raise MissingExtra("autogen", "a memory of AutoGen") from error
 
 _FIELDS = ("session", "speaker", "occurred_at", "tags", "kind")
 """What has a place of its own in a memory, if it is among the metadata."""

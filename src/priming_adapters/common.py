@@ -78,6 +78,23 @@ class Users:
         self.close()
 
 
+class SessionMemories(Users):
+    """The memories of a session."""
+
+    def __init__(self, session_id: str, source: Source = None, *, namespace: str = DEFAULT_NAMESPACE) -> None:
+        super().__init__(source, namespace=namespace)
+        self.session_id = session_id
+
+    def records(self) -> list[MemoryRecord]:
+        """Return them, in the order in which they were remembered."""
+        return [*every(self.memory, {"session": self.session_id})]
+
+    def clear(self) -> None:
+        """Forget them."""
+        for record in self.records():
+            forget(self.memory, record.id)
+
+
 def at_key(memory: Memory, key: str) -> MemoryRecord | None:
     """Return the memory of a key or id, with any status; None if there is none. An entity is no memory of a user."""
     try:

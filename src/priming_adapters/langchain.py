@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from priming import Hit, MemoryRecord, MissingExtra
+from priming import Hit, MemoryRecord
+from priming.errors import needing
 from priming.namespace import DEFAULT_NAMESPACE
-from priming_adapters.common import Source, Users, every, forget, message, remember, text_of
+from priming_adapters.common import SessionMemories, Users, message, remember, text_of
 
-try:
+with needing("langchain", "a retriever or a history of LangChain"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.chat_history import BaseChatMessageHistory
     from langchain_core.documents import Document
@@ -23,8 +24,6 @@ try:
         messages_from_dict,
     )
     from langchain_core.retrievers import BaseRetriever
-except ImportError as error:
-    raise MissingExtra("langchain", "a retriever or a history of LangChain") from error
 
 _ROLES = {"human": "user", "ai": "assistant"}
 
@@ -60,35 +59,23 @@ class PrimingRetriever(BaseRetriever):
         return [_document(hit, recalled.recall_id) for hit in recalled]
 
 
-class PrimingChatMessageHistory(Users, BaseChatMessageHistory):
+class PrimingChatMessageHistory(SessionMemories, BaseChatMessageHistory):
     """The messages of a session, each a memory; those that were remembered otherwise are among them."""
-
-    def __init__(self, session_id: str, source: Source = None, *, namespace: str = DEFAULT_NAMESPACE) -> None:
-        super().__init__(source, namespace=namespace)
-        self.session_id = session_id
 
     @property
     def messages(self) -> list[BaseMessage]:
         """The messages, in the order in which they were added."""
-        return [_message(record) for record in self._records()]
+        return [_message(record) for record in self.records()]
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Add messages; the same text again is a message again."""
         remember(self.memory, *map(self._item, messages))
-
-    def clear(self) -> None:
-        """Forget the messages of the session."""
-        for record in self._records():
-            forget(self.memory, record.id)
 
     def _item(self, own: BaseMessage) -> dict[str, Any]:
         role = _ROLES.get(own.type, own.type)
         about = {"speaker": own.name or role, "metadata": {"message": message_to_dict(own)}}
         fields = {"session": self.session_id, "key": f"message:{uuid4()}"}
         return message(_text(own), role=role, **fields, **about)
-
-    def _records(self) -> list[MemoryRecord]:
-        return [*every(self.memory, {"session": self.session_id})]
 
 
 def _text(message: BaseMessage) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from priming import MissingExtra
+from priming.errors import needing
 from priming.namespace import DEFAULT_NAMESPACE
 from priming_adapters.common import Users, message, remember
 
-try:
+with needing("llama-index", "a block of LlamaIndex's memory"):
     from llama_index.core.bridge.pydantic import Field, PrivateAttr
     from llama_index.core.llms import ChatMessage
     from llama_index.core.memory import BaseMemoryBlock
-except ImportError as error:
-    raise MissingExtra("llama-index", "a block of LlamaIndex's memory") from error
 
 _LETTERS = 4
 """Letters of a token, at most, by which a block is shortened."""

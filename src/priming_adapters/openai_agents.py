@@ -7,18 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from priming import MemoryRecord, MissingExtra
+from priming import MemoryRecord
+from priming.errors import needing
 from priming.namespace import DEFAULT_NAMESPACE
 from priming.transfer.conversations import tool_note
-from priming_adapters.common import Source, Users, every, forget, message, remember, text_of
+from priming_adapters.common import SessionMemories, Source, forget, message, remember, text_of
 
-try:
+with needing("openai-agents", "a session of OpenAI Agents"):
     from agents.memory.session_settings import SessionSettings, resolve_session_limit
-except ImportError as error:
-    raise MissingExtra("openai-agents", "a session of OpenAI Agents") from error
 
 
-class PrimingSession(Users):
+class PrimingSession(SessionMemories):
     """The items of a session, in order; what was remembered of it otherwise is a message among them."""
 
     def __init__(
@@ -29,13 +28,13 @@ class PrimingSession(Users):
         namespace: str = DEFAULT_NAMESPACE,
         session_settings: SessionSettings | None = None,
     ) -> None:
-        super().__init__(source, namespace=namespace)
-        self.session_id, self.session_settings = session_id, session_settings
+        super().__init__(session_id, source, namespace=namespace)
+        self.session_settings = session_settings
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the items, or the latest ``limit`` of them, the earliest first."""
         most = resolve_session_limit(limit, self.session_settings)
-        records = await asyncio.to_thread(self._records)
+        records = await asyncio.to_thread(self.records)
         return [
             _item(record) for record in (records if most is None else records[max(0, len(records) - most) :])
         ]
@@ -50,7 +49,7 @@ class PrimingSession(Users):
 
     async def clear_session(self) -> None:
         """Forget the items of the session."""
-        await asyncio.to_thread(lambda: [forget(self.memory, record.id) for record in self._records()])
+        await asyncio.to_thread(self.clear)
 
     def _add(self, items: list[Any]) -> None:
         remember(self.memory, *map(self._arguments, items))
@@ -63,13 +62,10 @@ class PrimingSession(Users):
 
     def _pop(self) -> Any:
         with self.memory.lock:
-            record = next(iter(self._records()[-1:]), None)
+            record = next(iter(self.records()[-1:]), None)
             if record is not None:
                 forget(self.memory, record.id)
         return None if record is None else _item(record)
-
-    def _records(self) -> list[MemoryRecord]:
-        return [*every(self.memory, {"session": self.session_id})]
 
 
 def _text(item: Mapping[str, Any]) -> str:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from priming import MissingExtra, PrimingError
+from priming import PrimingError
 from priming.config.caller import calling, present_caller
+from priming.errors import needing
 from priming.mcp import tools as described
 from priming.operations import replies
 from priming.operations.schema import arguments
@@ -17,10 +18,8 @@ from priming.verbs.op import Op
 from priming.verbs.rows import tools
 from priming_adapters.common import Source, Users
 
-try:
+with needing("pydantic-ai", "a toolset of Pydantic AI"):
     from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool
-except ImportError as error:
-    raise MissingExtra("pydantic-ai", "a toolset of Pydantic AI") from error
 
 User = str | None | Callable[[RunContext[Any]], str | None]
 """The user of a run: an id, or a function of the run's context, such as of its ``deps``."""

@@ -8,7 +8,6 @@ that changes the graph writes it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -369,13 +368,9 @@ def _written(path: Path | None, graph: Graph) -> str | None:
         return None
     lines = [{"type": kind, **value} for kind, plural in PLURALS.items() for value in graph[plural]]
     text = "\n".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
-    place = path.resolve()  # what a link leads to
-    draft = place.with_name(f"{place.name}.{uuid4().hex}.tmp")
     try:
-        private_files.write_text(draft, text)
-        os.replace(draft, place)
+        private_files.write_text(path.resolve(), text)  # what a link leads to
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise ParamError("MEMORY_FILE_PATH", str(path), f"cannot be written: {error}") from None
     return text
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.errors import MissingExtra, StoreError
-from priming_lab.metrics import recall_at
+from priming.errors import StoreError, needing
+from priming_lab.metrics import PairedDifference, recall_at
 from priming_lab.run import Benchmark, Row
 from priming_lab.scoring import headline
 
@@ -39,16 +39,6 @@ class Curve:
 
     name: str
     points: Sequence[tuple[float, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A named difference with the ends of its interval."""
-
-    name: str
-    mean: float
-    low: float
-    high: float
 
 
 def write_figures(benchmark: Benchmark, folder: Path) -> list[Path]:
@@ -105,7 +95,7 @@ def ablations(benchmark: Benchmark) -> bytes:
     """The loss without each term, with intervals; None if no term was switched off."""
     name = f"R@{benchmark.of.ks[1]}"
     bars = [
-        Bar(f"without {', '.join(row.ablated)}", difference.mean, difference.low, difference.high)
+        (f"without {', '.join(row.ablated)}", difference)
         for row in benchmark.rows
         if row.ablated and (difference := row.over_first.get(name)) is not None
     ]
@@ -169,18 +159,18 @@ def _by_tens(axis: Any, scale: Callable[[str], None]) -> None:
     axis.set_minor_formatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in _LABELLED else "")
 
 
-def differences(bars: Sequence[Bar], title: str, x: str) -> bytes:
+def differences(bars: Sequence[tuple[str, PairedDifference]], title: str, x: str) -> bytes:
     """Bars from zero, each with its interval, in the given order from the top."""
 
     def draw(axes: Any) -> None:
         places = range(len(bars))
-        means = [_PERCENT * bar.mean for bar in bars]
+        means = [_PERCENT * each.mean for _, each in bars]
         around = [
-            [max(0.0, _PERCENT * (bar.mean - bar.low)) for bar in bars],
-            [max(0.0, _PERCENT * (bar.high - bar.mean)) for bar in bars],
+            [max(0.0, _PERCENT * (each.mean - each.low)) for _, each in bars],
+            [max(0.0, _PERCENT * (each.high - each.mean)) for _, each in bars],
         ]
         axes.barh(places, means, xerr=around, color=_COLOURS[0], ecolor=_INK, capsize=_MARK / 2)
-        axes.set_yticks(places, [bar.name for bar in bars])
+        axes.set_yticks(places, [name for name, _ in bars])
         axes.set_ylim(len(bars) - 1 + _MARGIN, -_MARGIN)
         axes.axvline(0.0, color=_INK, linewidth=_LINE / 2)
 
@@ -194,11 +184,9 @@ def _whole(rows: Sequence[Row]) -> list[Row]:
 
 def _drawn(draw: Callable[[Any], None], title: str, x: str, y: str, width: float, height: float) -> bytes:
     """A figure with a transparent background."""
-    try:
+    with needing("lab", "figures of a benchmark"):
         import matplotlib as mpl
         from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("lab", "figures of a benchmark") from None
     style: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": "priming",
