@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
-
 from priming.cli.command import Answer, command, group
-from priming.cli.options import StoreOptions
+from priming.cli.options import StoreOptions, argument, flag, option
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, line, progress
-from priming.cli.parse import complete_terms
+from priming.cli.parse import complete_from, complete_terms
 from priming.cli.plain import plain
 from priming.errors import ParamError
 from priming.text.quotation import count_text
@@ -32,58 +30,49 @@ def bench(
     store: StoreOptions,
     name: Annotated[
         str,
-        Argument(
-            metavar="SET",
-            help="Folder with documents.jsonl and questions.jsonl; or locomo, hotpot or musique, with --data",
-            autocompletion=lambda: list(_set_names()),
+        argument(
+            "SET",
+            "Folder with documents.jsonl and questions.jsonl; or locomo, hotpot or musique, with --data",
+            complete_from("priming_lab.sets:NAMES"),
         ),
     ],
     data: Annotated[
-        Path | None,
-        Option("--data", metavar="PATH", help="File of locomo, hotpot or musique, or the folder it is in"),
+        Path | None, option("--data", "PATH", "File of locomo, hotpot or musique, or the folder it is in")
     ] = None,
     ablate: Annotated[
         list[str] | None,
-        Option(
+        option(
             "--ablate",
-            metavar="TERM",
-            help="Also measure without this term (repeatable; commas join several terms)",
-            autocompletion=complete_terms,
+            "TERM",
+            "Also measure without this term (repeatable; commas join several terms)",
+            complete_terms,
         ),
     ] = None,
     baselines: Annotated[
-        bool, Option("--baselines", help="Also measure BM25, cosine, rank fusion and their min-max hybrid")
+        bool, flag("--baselines", "Also measure BM25, cosine, rank fusion and their min-max hybrid")
     ] = False,
     rival: Annotated[
         list[Path] | None,
-        Option(
-            "--rival", metavar="FOLDER", help="Also measure this rival, the folder of an adapter (repeatable)"
-        ),
+        option("--rival", "FOLDER", "Also measure this rival, the folder of an adapter (repeatable)"),
     ] = None,
     rivals: Annotated[
         list[Path] | None,
-        Option("--rivals", metavar="FOLDER", help="Also measure every rival in this folder (repeatable)"),
+        option("--rivals", "FOLDER", "Also measure every rival in this folder (repeatable)"),
     ] = None,
     environments: Annotated[
-        Path, Option("--environments", metavar="FOLDER", help="Folder of the rivals' environments")
+        Path, option("--environments", "FOLDER", "Folder of the rivals' environments")
     ] = Path(".bench"),
     tokens: Annotated[
-        bool,
-        Option("--tokens", help="Also measure the tokens that hold 80 % and 90 % of the evidence"),
+        bool, flag("--tokens", "Also measure the tokens that hold 80 % and 90 % of the evidence")
     ] = False,
     limit: Annotated[
-        int | None, Option("--limit", metavar="N", help="Maximum number of questions, evenly spaced over all")
+        int | None, option("--limit", "N", "Maximum number of questions, evenly spaced over all")
     ] = None,
-    shuffled: Annotated[
-        bool, Option("--shuffled", help="Shuffle the gold: only chance should find it")
-    ] = False,
+    shuffled: Annotated[bool, flag("--shuffled", "Shuffle the gold: only chance should find it")] = False,
     out: Annotated[
-        Path | None,
-        Option("--out", metavar="FILE", help="Write all results as JSON, with the answers to each question"),
+        Path | None, option("--out", "FILE", "Write all results as JSON, with the answers to each question")
     ] = None,
-    plots: Annotated[
-        Path | None, Option("--plots", metavar="FOLDER", help="Write figures there, as SVG")
-    ] = None,
+    plots: Annotated[Path | None, option("--plots", "FOLDER", "Write figures there, as SVG")] = None,
 ) -> Answer:
     """Measure recall on questions with known answers, your own or a public set's, beside plain methods and rivals.
 
@@ -96,14 +85,16 @@ def bench(
 
     from priming.embedding.registry import named
     from priming_lab import report, run, sets
+    from priming_lab.contestants import BASELINES
+    from priming_lab.rivals import rivals as folders_of
 
     settings = store.settings()
     own = data is None
     plan = run.BenchPlan(
         profile=str(settings["store.profile"]),
         ablate=_terms(ablate or [], own),
-        baselines=_baselines() if baselines else _OWN_BASELINES if own else (),
-        rivals=_rivals(rival or [], rivals or []),
+        baselines=BASELINES if baselines else _OWN_BASELINES if own else (),
+        rivals=folders_of(rival or [], rivals or []),
         cache=environments,
         token_costs=tokens,
         shuffled=shuffled,
@@ -141,24 +132,6 @@ def _own_set(name: str) -> BenchSet:
 def _terms(ablate: list[str], own: bool) -> list[str]:
     """The terms to go without; a set of the user's own is always measured without spreading, too."""
     return [_SPREAD, *(term for term in ablate if term != _SPREAD)] if own else ablate
-
-
-def _set_names() -> tuple[str, ...]:
-    from priming_lab.sets import NAMES
-
-    return tuple(NAMES)
-
-
-def _baselines() -> tuple[str, ...]:
-    from priming_lab.contestants import BASELINES
-
-    return BASELINES
-
-
-def _rivals(folders: list[Path], parents: list[Path]) -> list[Path]:
-    from priming_lab.rivals import rivals
-
-    return rivals(folders, parents)
 
 
 def _check_paths(out: Path | None, plots: Path | None) -> None:
@@ -227,11 +200,7 @@ plain(
     _ablation,
     terms=Annotated[
         list[str] | None,
-        Argument(
-            metavar="[TERM]...",
-            help="Only these terms, such as spread; all by default",
-            autocompletion=complete_terms,
-        ),
+        argument("[TERM]...", "Only these terms, such as spread; all by default", complete_terms),
     ],
     limit="Maximum number of judged recalls to replay, latest first",
     propose="Search for better weights, which takes longest",

@@ -20,22 +20,10 @@ from types import ModuleType
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
-from typer import Option
 from typer.core import TyperGroup
 
 from priming.cli import output
-from priming.cli.options import (
-    Constants,
-    EmbedderName,
-    Global,
-    Json,
-    Namespace,
-    NoServer,
-    ProfileName,
-    StoreOptions,
-    Url,
-    opened,
-)
+from priming.cli.options import StoreOptions, flag, opened
 from priming.cli.output import clean
 from priming.config.caller import Caller, calling
 from priming.config.environment import default_actor
@@ -47,6 +35,7 @@ from priming.serialization import encode
 from priming.text.quotation import json_text
 
 F = TypeVar("F", bound=Callable[..., Any])
+Version = Annotated[bool, flag("--version", "Print the version and exit")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +95,9 @@ def create(*modules: ModuleType, only: str = "") -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+    store = Parameter("store", Parameter.KEYWORD_ONLY, annotation=StoreOptions)
+    shown = Parameter("version", Parameter.KEYWORD_ONLY, default=False, annotation=Version)
+    _declare(root, [*_singles(store), shown])  # each command reads the options of the store from the context
     app.callback()(root)
     parts = [part for module in modules for part in module.GROUPS]
     for part in _named(only, parts) or parts:
@@ -136,19 +128,7 @@ def _declare_commands(app: typer.Typer) -> None:
             _declare_commands(inner.typer_instance)
 
 
-def root(
-    context: typer.Context,
-    # What is not used here is read from the context by each command.
-    url: Url = None,  # noqa: ARG001
-    namespace: Namespace = None,  # noqa: ARG001
-    profile: ProfileName = None,  # noqa: ARG001
-    embedder: EmbedderName = None,  # noqa: ARG001
-    everywhere: Global = False,  # noqa: ARG001
-    as_json: Json = False,
-    file_only: NoServer = False,  # noqa: ARG001
-    constants: Constants = None,  # noqa: ARG001
-    version: Annotated[bool, Option("--version", help="Print the version and exit")] = False,
-) -> None:
+def root(context: typer.Context, *, version: bool, as_json: bool, **_others: Any) -> None:
     """Associative memory for AI agents."""
     if version:
         typer.echo(json.dumps({"version": VERSION}) if as_json else f"priming {VERSION}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -13,7 +14,7 @@ from priming.cli.parse import complete, complete_embedders, complete_profiles
 from priming.config import environment
 from priming.config.store_urls import url_of, without_password
 from priming.config.values import dataclass
-from priming.config.words import PACK, RECALLED, RELATIONS, SOURCES
+from priming.config.words import PACK, RECALLED, RELATIONS, SOURCES, STAGES
 from priming.errors import ParamError, PrimingError
 
 if TYPE_CHECKING:
@@ -23,94 +24,91 @@ if TYPE_CHECKING:
     from priming.operations.service import Service
     from priming.types import Cue
 
+Words = Sequence[str] | Callable[[str], list[str]] | None
+"""What the shell completes a value with."""
+
+
+def option(name: str, word: str, help: str, words: Words = None, **more: Any) -> Any:
+    """Declare an option with a value, for which ``word`` stands in the help."""
+    return Option(name, metavar=word, help=help, autocompletion=_completing(words), **more)
+
+
+def argument(word: str, help: str, words: Words = None) -> Any:
+    """Declare a value that is typed without the name of an option."""
+    return Argument(metavar=word, help=help, autocompletion=_completing(words))
+
+
+def flag(name: str, help: str) -> Any:
+    """Declare an option without a value."""
+    return Option(name, help=help)
+
+
+def _completing(words: Words) -> Callable[[str], list[str]] | None:
+    return words if words is None or callable(words) else complete(words)
+
+
 TIME = "ISO 8601, in local time unless it has a zone; a day in words, such as yesterday; or how long ago, such as 10m"
 
-Url = Annotated[
-    str | None, Option("--url", metavar="URL", help="The store, e.g. sqlite:///notes.db [env: PRIMING_URL]")
-]
-Namespace = Annotated[
-    str | None, Option("--namespace", metavar="NAME", help="The namespace [env: PRIMING_NAMESPACE]")
-]
+Url = Annotated[str | None, option("--url", "URL", "The store, e.g. sqlite:///notes.db [env: PRIMING_URL]")]
+Namespace = Annotated[str | None, option("--namespace", "NAME", "The namespace [env: PRIMING_NAMESPACE]")]
 ProfileName = Annotated[
     str | None,
-    Option(
-        "--profile",
-        metavar="NAME",
-        help="The profile, see 'priming profiles' [env: PRIMING_PROFILE]",
-        autocompletion=complete_profiles,
+    option(
+        "--profile", "NAME", "The profile, see 'priming profiles' [env: PRIMING_PROFILE]", complete_profiles
     ),
 ]
 EmbedderName = Annotated[
     str | None,
-    Option(
+    option(
         "--embedder",
-        metavar="NAME",
-        help="The embedder: auto, wordllama, semantic, onnx or the URL of an endpoint [env: PRIMING_EMBEDDER]",
-        autocompletion=complete_embedders,
+        "NAME",
+        "The embedder: auto, wordllama, semantic, onnx or the URL of an endpoint [env: PRIMING_EMBEDDER]",
+        complete_embedders,
     ),
 ]
-Global = Annotated[
-    bool, Option("--global", help="Use the store of all projects, in ~/.priming [env: PRIMING_HOME]")
-]
-Json = Annotated[bool, Option("--json", help="Print one JSON document")]
+Global = Annotated[bool, flag("--global", "Use the store of all projects, in ~/.priming [env: PRIMING_HOME]")]
+Json = Annotated[bool, flag("--json", "Print one JSON document")]
 Constants = Annotated[
     list[str] | None,
-    Option(
-        "--set",
-        metavar="NAME=V",
-        help="Set a constant of a profile, such as poc.spread.gain=0.9 (repeatable)",
-    ),
+    option("--set", "NAME=V", "Set a constant of a profile, such as poc.spread.gain=0.9 (repeatable)"),
 ]
 NoServer = Annotated[
-    bool, Option("--no-server", help="Use the file even if a server of it runs [env: PRIMING_SERVER=off]")
+    bool, flag("--no-server", "Use the file even if a server of it runs [env: PRIMING_SERVER=off]")
 ]
 
-Key = Annotated[str, Argument(metavar="KEY", help="Key or id of a memory")]
-Text = Annotated[str, Argument(metavar="TEXT", help="The text; - reads it from stdin")]
-Source = Annotated[str, Argument(metavar="SOURCE", help="Key of the memory at which the link starts")]
-Target = Annotated[str, Argument(metavar="TARGET", help="Key of the memory at which the link ends")]
-Kinds = Annotated[
-    list[str] | None,
-    Option("--kind", metavar="KIND", help="Only this kind (repeatable)", autocompletion=complete(RECALLED)),
-]
-Relation = Annotated[
-    str | None,
-    Option("--relation", metavar="NAME", help="Only this relation", autocompletion=complete(RELATIONS)),
-]
-Since = Annotated[str | None, Option("--since", metavar="TIME", help=f"Only from this time on: {TIME}")]
-KnownAt = Annotated[
-    str | None, Option("--known-at", metavar="TIME", help=f"The state recorded at this time: {TIME}")
-]
-ValidThen = Annotated[
-    str | None, Option("--valid-at", metavar="TIME", help=f"What was true at this time: {TIME}")
-]
-KnownThen = Annotated[
-    str | None, Option("--known-at", metavar="TIME", help=f"What was recorded at this time: {TIME}")
-]
+Key = Annotated[str, argument("KEY", "Key or id of a memory")]
+Text = Annotated[str, argument("TEXT", "The text; - reads it from stdin")]
+Source = Annotated[str, argument("SOURCE", "Key of the memory at which the link starts")]
+Target = Annotated[str, argument("TARGET", "Key of the memory at which the link ends")]
+Kinds = Annotated[list[str] | None, option("--kind", "KIND", "Only this kind (repeatable)", RECALLED)]
+Relation = Annotated[str | None, option("--relation", "NAME", "Only this relation", RELATIONS)]
+Since = Annotated[str | None, option("--since", "TIME", f"Only from this time on: {TIME}")]
+KnownAt = Annotated[str | None, option("--known-at", "TIME", f"The state recorded at this time: {TIME}")]
+ValidThen = Annotated[str | None, option("--valid-at", "TIME", f"What was true at this time: {TIME}")]
+KnownThen = Annotated[str | None, option("--known-at", "TIME", f"What was recorded at this time: {TIME}")]
 LogSource = Annotated[
     str | None,
-    Option(
+    option(
         "--source",
-        metavar="NAME",
-        help=f"Only changes made by this source: {', '.join(SOURCES)}, {PACK}NAME@VERSION",
-        autocompletion=complete(SOURCES),
+        "NAME",
+        f"Only changes made by this source: {', '.join(SOURCES)}, {PACK}NAME@VERSION",
+        SOURCES,
     ),
 ]
 When = Annotated[
-    list[str] | None,
-    Option("--when", metavar="KEY=VALUE", help="Where it applies: a pair or a JSON object (repeatable)"),
+    list[str] | None, option("--when", "KEY=VALUE", "Where it applies: a pair or a JSON object (repeatable)")
 ]
-Limit = Annotated[int, Option("--limit", metavar="N", help="Maximum number of results")]
-Session = Annotated[str | None, Option("--session", metavar="NAME", help="The session of the recall")]
-Tokens = Annotated[
-    int | None, Option("--tokens", metavar="N", help="Also pack the hits into at most N tokens")
+Limit = Annotated[int, option("--limit", "N", "Maximum number of results")]
+Session = Annotated[str | None, option("--session", "NAME", "The session of the recall")]
+Tokens = Annotated[int | None, option("--tokens", "N", "Also pack the hits into at most N tokens")]
+Reason = Annotated[str | None, option("--reason", "TEXT", "The reason, for the log")]
+DryRun = Annotated[bool, flag("--dry-run", "Only show what would change")]
+Stages = Annotated[
+    list[str] | None, argument("[STAGE]...", f"Only these stages: {', '.join(STAGES)}", STAGES)
 ]
-Reason = Annotated[str | None, Option("--reason", metavar="TEXT", help="The reason, for the log")]
-DryRun = Annotated[bool, Option("--dry-run", help="Only show what would change")]
-Yes = Annotated[bool, Option("--yes", help="Do not ask for confirmation")]
-Explain = Annotated[
-    bool, Option("--explain", help="Also show what each score is the sum of, recall id and timings")
-]
+Window = Annotated[int | None, option("--window", "N", "Latest episodes that deep reads; 500 by default")]
+Yes = Annotated[bool, flag("--yes", "Do not ask for confirmation")]
+Explain = Annotated[bool, flag("--explain", "Also show what each score is the sum of, recall id and timings")]
 
 
 opened: list[Memory] = []
@@ -202,6 +200,19 @@ class StoreOptions:
         """The URL of the store, if any is set."""
         return self.settings().store_url
 
+    def socket(self) -> Path | None:
+        """The socket of a server of the store, where there can be one."""
+        from priming.operations import local_socket
+
+        return local_socket.of_store(self.location()) if local_socket.available() else None
+
+    def server(self, patience: float) -> dict[str, Any] | None:
+        """What a server of the store says of itself; None if none answers in time."""
+        from priming.operations.connection import about
+
+        path = self.socket()
+        return None if path is None else about(path, patience)
+
     def _url(self) -> str | None:
         """The URL of the store that an option sets."""
         if self.url is not None and not self.url.strip():
@@ -227,27 +238,18 @@ class StoreOptions:
 class ScopeOptions:
     """Where a rule applies; any of several values of an option matches."""
 
-    file: Annotated[
-        list[str] | None, Option("--file", metavar="PATH", help="The file being worked on (repeatable)")
-    ] = None
-    language: Annotated[
-        list[str] | None, Option("--language", metavar="NAME", help="Its language (repeatable)")
-    ] = None
-    task: Annotated[
-        list[str] | None, Option("--task", metavar="TEXT", help="The task at hand (repeatable)")
-    ] = None
+    file: Annotated[list[str] | None, option("--file", "PATH", "The file being worked on (repeatable)")] = (
+        None
+    )
+    language: Annotated[list[str] | None, option("--language", "NAME", "Its language (repeatable)")] = None
+    task: Annotated[list[str] | None, option("--task", "TEXT", "The task at hand (repeatable)")] = None
     environment: Annotated[
-        list[str] | None,
-        Option("--environment", metavar="NAME", help="Where it runs, e.g. production (repeatable)"),
+        list[str] | None, option("--environment", "NAME", "Where it runs, e.g. production (repeatable)")
     ] = None
-    project: Annotated[
-        list[str] | None, Option("--project", metavar="NAME", help="The project (repeatable)")
-    ] = None
-    speaker: Annotated[
-        list[str] | None, Option("--speaker", metavar="NAME", help="The speaker (repeatable)")
-    ] = None
+    project: Annotated[list[str] | None, option("--project", "NAME", "The project (repeatable)")] = None
+    speaker: Annotated[list[str] | None, option("--speaker", "NAME", "The speaker (repeatable)")] = None
     others: Annotated[
-        list[str] | None, Option("--context", metavar="KEY=VALUE", help="Any other predicate (repeatable)")
+        list[str] | None, option("--context", "KEY=VALUE", "Any other predicate (repeatable)")
     ] = None
 
     def cue(self, text: str | None = None) -> Cue:
@@ -275,7 +277,7 @@ class ScopeOptions:
 class ContextOptions(ScopeOptions):
     """The context of a question."""
 
-    at: Annotated[str | None, Option("--at", metavar="TIME", help=f"The time of the question: {TIME}")] = None
+    at: Annotated[str | None, option("--at", "TIME", f"The time of the question: {TIME}")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,18 +286,16 @@ class AgentOptions:
 
     agent: Annotated[
         str | None,
-        Option(
-            "--agent",
-            metavar="CMD",
-            help="The command of the agent: prompt on stdin, JSON on stdout [env: PRIMING_AGENT]",
+        option(
+            "--agent", "CMD", "The command of the agent: prompt on stdin, JSON on stdout [env: PRIMING_AGENT]"
         ),
     ] = None
     model: Annotated[
         str | None,
-        Option(
+        option(
             "--model",
-            metavar="URL,NAME",
-            help="A model of an OpenAI-compatible endpoint [env: PRIMING_MODEL, PRIMING_AGENT_KEY]",
+            "URL,NAME",
+            "A model of an OpenAI-compatible endpoint [env: PRIMING_MODEL, PRIMING_AGENT_KEY]",
         ),
     ] = None
 

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time, timedelta
+from importlib import import_module
 from typing import Any
 
 from priming.errors import ParamError
@@ -190,18 +191,19 @@ def constants(texts: list[str] | None) -> dict[str, tuple[str, str]]:
     return values
 
 
-def complete_profiles(incomplete: str) -> list[str]:
-    """Shell completion of profiles."""
-    from priming.config.profiles import ALL
+def complete_from(place: str) -> Callable[[str], list[str]]:
+    """Shell completion from the names at ``module:name``, which is imported once somebody asks."""
 
-    return complete(tuple(ALL))(incomplete)
+    def completed(incomplete: str) -> list[str]:
+        module, _, name = place.partition(":")
+        return complete(tuple(getattr(import_module(module), name)))(incomplete)
+
+    return completed
 
 
-def complete_embedders(incomplete: str) -> list[str]:
-    """Shell completion of embedders."""
-    from priming.embedding.registry import NAMES
-
-    return complete(tuple(NAMES))(incomplete)
+complete_profiles = complete_from("priming.config.profiles:ALL")
+complete_embedders = complete_from("priming.embedding.registry:NAMES")
+complete_terms = complete_from("priming.recall.terms:TERMS")
 
 
 def complete_importers(incomplete: str) -> list[str]:
@@ -209,10 +211,3 @@ def complete_importers(incomplete: str) -> list[str]:
     from priming.transfer.importers import OWN, names
 
     return complete((OWN, *names()))(incomplete)
-
-
-def complete_terms(incomplete: str) -> list[str]:
-    """Shell completion of the terms of recall."""
-    from priming.recall.terms import TERMS
-
-    return complete(tuple(TERMS))(incomplete)

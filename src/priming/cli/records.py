@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from priming.cli.output import DIM, KEY, OK, WARN, Line, Part, Span, Table, line, timestamp
+from priming.cli.output import DIM, KEY, OK, WARN, Line, Part, Span, Table, line, lines, timestamp
 from priming.text.quotation import conditions_text, count_text, label
 
 if TYPE_CHECKING:
@@ -86,6 +86,22 @@ def path(steps: Sequence[Step], *, amounts: bool = True) -> str:
     return label(steps[0].source) + "".join(links)
 
 
+def left_out(result: Recall) -> Iterator[Part]:
+    """What a recall lacks, with the remedy, and the hits that had no room."""
+    if result.degraded:
+        missing = "; ".join(_MISSING_PARTS.get(part, part) for part in result.degraded)
+        yield line((f"degraded: {missing}", WARN))
+    for item in result.omitted:
+        yield line((f"omitted: {label(item.key)} ({item.reason}, {item.tokens} tokens)", DIM))
+
+
+def packed(text: str | None) -> Iterator[Part]:
+    """What goes into a prompt."""
+    if text:
+        yield line(("packed:", DIM))
+        yield from lines(text)
+
+
 def recall_id(result: Recall, figures: str = "") -> Iterator[Part]:
     """The id by which a recall is judged, if it was recorded, with figures of it."""
     name = f"recall {result.recall_id}" if result.recorded else ""
@@ -149,12 +165,6 @@ def reason(text: str | None) -> Iterator[Part]:
     """Why an answer is empty, if it is."""
     if text is not None:
         yield line((text, WARN))
-
-
-def degraded(parts: Sequence[str]) -> Line:
-    """What an answer lacks, with the remedy."""
-    missing = "; ".join(_MISSING_PARTS.get(part, part) for part in parts)
-    return line((f"degraded: {missing}", WARN))
 
 
 def _changed(record: Operation) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option, echo
+from typer import echo
 
 from priming.cli.command import FAILURE, Answer, command, group
-from priming.cli.options import AgentOptions, StoreOptions
-from priming.cli.output import DIM, ERROR, OK, WARN, Part, Table, line, progress, timestamp
-from priming.cli.parse import complete, complete_embedders, complete_importers
+from priming.cli.groups.stores import hindrance
+from priming.cli.options import AgentOptions, Stages, StoreOptions, Window, argument, flag, option
+from priming.cli.output import DIM, ERROR, OK, Part, Table, line, progress, timestamp
+from priming.cli.parse import complete_embedders, complete_importers
 from priming.config.values import dataclass
 from priming.config.words import STAGES
 from priming.errors import ParamError
@@ -39,45 +41,32 @@ class FleetOptions:
 
     address: Annotated[
         str | None,
-        Option(
+        option(
             "--address",
-            metavar="ADDR",
-            help="A Ray cluster that this machine is part of: auto, or HOST:PORT; by default this machine's"
+            "ADDR",
+            "A Ray cluster that this machine is part of: auto, or HOST:PORT; by default this machine's"
             " processors, without Ray",
         ),
     ] = None
     namespaces: Annotated[
-        list[str] | None,
-        Option("--namespaces", metavar="GLOB", help="Only these, such as 'team-*' (repeatable)"),
+        list[str] | None, option("--namespaces", "GLOB", "Only these, such as 'team-*' (repeatable)")
     ] = None
     stores: Annotated[
-        Path | None, Option("--stores", metavar="FILE", help="A file with the URL of a store on each line")
+        Path | None, option("--stores", "FILE", "A file with the URL of a store on each line")
     ] = None
     at_once: Annotated[
-        int | None,
-        Option("--at-once", metavar="N", help="Namespaces of a store at work at once; 8 by default"),
+        int | None, option("--at-once", "N", "Namespaces of a store at work at once; 8 by default")
     ] = None
     run: Annotated[
-        str | None,
-        Option("--run", metavar="ID", help="Continue this run: what failed, and what was not begun"),
+        str | None, option("--run", "ID", "Continue this run: what failed, and what was not begun")
     ] = None
 
 
 @command(app)
 def sleep(
     store: StoreOptions,
-    stages: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[STAGE]...",
-            help=f"Only these stages: {', '.join(STAGES)}",
-            autocompletion=complete(STAGES),
-        ),
-    ] = None,
-    window: Annotated[
-        int | None,
-        Option("--window", metavar="N", help="Latest episodes that deep reads; 500 by default"),
-    ] = None,
+    stages: Stages = None,
+    window: Window = None,
     *,
     fleet: FleetOptions,
     options: AgentOptions,
@@ -94,18 +83,17 @@ def reembed(
     store: StoreOptions,
     to: Annotated[
         str | None,
-        Option(
+        option(
             "--to",
-            metavar="EMBEDDER",
-            help="Change each to this embedder, where it answers judged recalls no worse",
-            autocompletion=complete_embedders,
+            "EMBEDDER",
+            "Change each to this embedder, where it answers judged recalls no worse",
+            complete_embedders,
         ),
     ] = None,
-    switch: Annotated[bool, Option("--switch", help="Change even where it answers worse")] = False,
-    stay: Annotated[bool, Option("--keep", help="Only compute and compare; keep the embedders")] = False,
+    switch: Annotated[bool, flag("--switch", "Change even where it answers worse")] = False,
+    stay: Annotated[bool, flag("--keep", "Only compute and compare; keep the embedders")] = False,
     roll_back: Annotated[
-        bool,
-        Option("--roll-back", help="Return to the former embedders; with --to, where that one was chosen"),
+        bool, flag("--roll-back", "Return to the former embedders; with --to, where that one was chosen")
     ] = False,
     *,
     fleet: FleetOptions,
@@ -124,16 +112,8 @@ def reembed(
         "roll_back": roll_back or None,
     }
     answer = _answer(store, fleet, "reembed", arguments)
-    return Answer(answer.value, (*answer.parts, *_of_setting(store, answer.value)), answer.status)
-
-
-def _of_setting(store: StoreOptions, report: FleetReport) -> Iterator[Part]:
-    """What keeps a change from taking effect."""
-    from priming.embedding.registry import chosen, is_auto
-
-    setting = chosen(store.settings())
-    if report.counts.keys() & {"changed", "rolled back"} and not is_auto(setting):
-        yield line((f"the setting store.embedder names {setting}, which goes on to answer: unset it", WARN))
+    has_changed = answer.value.counts.keys() & {"changed", "rolled back"}
+    return replace(answer, parts=(*answer.parts, *(hindrance(store) if has_changed else ())))
 
 
 @command(app, "import")
@@ -141,15 +121,12 @@ def import_(
     store: StoreOptions,
     source: Annotated[
         str | None,
-        Argument(
-            metavar="SOURCE",
-            help="Format: 'priming' for exports, or an importer such as 'markdown'",
-            autocompletion=complete_importers,
+        argument(
+            "SOURCE", "Format: 'priming' for exports, or an importer such as 'markdown'", complete_importers
         ),
     ] = None,
     folder: Annotated[
-        Path | None,
-        Argument(metavar="FOLDER", help="Has a file or folder for each namespace, of that name"),
+        Path | None, argument("FOLDER", "Has a file or folder for each namespace, of that name")
     ] = None,
     *,
     fleet: FleetOptions,

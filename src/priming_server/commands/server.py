@@ -10,16 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
-from typer import Argument, Option
-
 from priming.cli import parse
 from priming.cli.command import Answer, command, group, respond
 from priming.cli.groups.care import Tools, chosen_tools
-from priming.cli.options import StoreOptions
+from priming.cli.options import StoreOptions, argument, flag, option
 from priming.cli.output import DIM, KEY, OK, Part, Table, line, timestamp
-from priming.cli.parse import complete
 from priming.config.words import TOKEN_KINDS
-from priming.errors import MissingExtra, ParamError
+from priming.errors import ParamError, needing
 
 if TYPE_CHECKING:
     from priming.types import Token
@@ -37,46 +34,29 @@ def serve(
     store: StoreOptions,
     host: Annotated[
         str | None,
-        Option(
-            "--host",
-            metavar="ADDRESS",
-            help="Address to listen on; 127.0.0.1 by default. Others require a token",
-        ),
+        option("--host", "ADDRESS", "Address to listen on; 127.0.0.1 by default. Others require a token"),
     ] = None,
     port: Annotated[
-        int | None,
-        Option("--port", metavar="N", min=0, max=65535, help="Port; 7777 by default, 0 for any free port"),
+        int | None, option("--port", "N", "Port; 7777 by default, 0 for any free port", min=0, max=65535)
     ] = None,
-    uds: Annotated[
-        Path | None, Option("--uds", metavar="PATH", help="Listen on this Unix socket instead")
-    ] = None,
+    uds: Annotated[Path | None, option("--uds", "PATH", "Listen on this Unix socket instead")] = None,
     local: Annotated[
         bool,
-        Option(
-            "--local",
-            help="Listen only at the socket beside the store, for your own processes; needs no extra",
-        ),
+        flag("--local", "Listen only at the socket beside the store, for your own processes; needs no extra"),
     ] = False,
     idle: Annotated[
-        str | None,
-        Option(
-            "--idle", metavar="TIME", help="With --local: end after this time without a call, such as 30m"
-        ),
+        str | None, option("--idle", "TIME", "With --local: end after this time without a call, such as 30m")
     ] = None,
     sleep_every: Annotated[
-        str | None,
-        Option("--sleep-every", metavar="TIME", help="Interval of automatic sleep: 90s, 30m, 8h, 1d"),
+        str | None, option("--sleep-every", "TIME", "Interval of automatic sleep: 90s, 30m, 8h, 1d")
     ] = None,
     tools: Tools = None,
     rate: Annotated[
         float | None,
-        Option(
-            "--rate", metavar="N", help="Maximum requests per second of a client; 500 by default, 0: no limit"
-        ),
+        option("--rate", "N", "Maximum requests per second of a client; 500 by default, 0: no limit"),
     ] = None,
     stop: Annotated[
-        bool,
-        Option("--stop", help="End the running server of the store instead, also one that a session started"),
+        bool, flag("--stop", "End the running server of the store instead, also one that a session started")
     ] = False,
 ) -> Answer:
     """Serve the store over HTTP, with all its namespaces, until Ctrl-C. Requests in progress are finished."""
@@ -98,10 +78,8 @@ def serve(
         lasts = parse.optional_duration("--idle", idle)
         at_socket.run(settings.store_url, settings, idle=lasts, params=settings.server, ready=ready)
         return Answer({"listening": None}, [line(("ended", DIM))])
-    try:
+    with needing("server", "priming serve"):
         from priming_server import process
-    except ImportError as error:
-        raise MissingExtra("server", "priming serve") from error
 
     process.run(
         url=settings.store_url,
@@ -122,11 +100,10 @@ def serve(
 def open_page(
     store: StoreOptions,
     port: Annotated[
-        int | None,
-        Option("--port", metavar="N", min=0, max=65535, help="Port; by default 7777, or any that is free"),
+        int | None, option("--port", "N", "Port; by default 7777, or any that is free", min=0, max=65535)
     ] = None,
     browser: Annotated[
-        bool, Option("--browser/--no-browser", help="Open a browser, or only print the address")
+        bool, flag("--browser/--no-browser", "Open a browser, or only print the address")
     ] = True,
 ) -> Answer:
     """Show the store's page in a browser: of the server that runs, else of one on this machine until Ctrl-C."""
@@ -142,10 +119,8 @@ def open_page(
     running = _running(store)
     if running is not None:
         return show(running)
-    try:
+    with needing("server", "priming open"):
         from priming_server import process
-    except ImportError as error:
-        raise MissingExtra("server", "priming open") from error
 
     process.run(
         url=settings.store_url,
@@ -163,11 +138,8 @@ def open_page(
 def _running(store: StoreOptions) -> str | None:
     """The address of a server of the store that runs on this machine."""
     from priming.config.params.limits import SOCKET
-    from priming.operations import local_socket
-    from priming.operations.connection import about
 
-    path = local_socket.of_store(store.location()) if local_socket.available() else None
-    state = None if path is None else about(path, SOCKET.look)
+    state = store.server(SOCKET.look)
     return None if state is None else state.get("address")
 
 
@@ -175,16 +147,16 @@ def _check_local(local: bool, idle: str | None, elsewhere: Mapping[str, Any]) ->
     """Refuse options of a server at an address with ``--local``, and ``--idle`` without it."""
     if idle is not None and not local:
         raise ParamError("--idle", idle, "needs --local: a server at an address runs until it is ended")
-    for option, value in elsewhere.items():
+    for name, value in elsewhere.items():
         if local and value is not None:
-            raise ParamError(option, value, "cannot be combined with --local: leave one out")
+            raise ParamError(name, value, "cannot be combined with --local: leave one out")
 
 
 def _stopped(store: StoreOptions) -> Answer:
     """End the server that runs at the socket of the store."""
     from priming.operations import local_socket
 
-    path = local_socket.of_store(store.location()) if local_socket.available() else None
+    path = store.socket()
     ended = path is not None and local_socket.end_server(path)
     lines = [line(("ended the server of the store", OK) if ended else ("no server of the store runs", DIM))]
     return Answer({"ended": ended}, lines)
@@ -194,21 +166,20 @@ def _stopped(store: StoreOptions) -> Answer:
 def new(
     store: StoreOptions,
     granted: Annotated[
-        str, Argument(metavar="NAMESPACE", help="The namespace it gives access to; '*' for all namespaces")
+        str, argument("NAMESPACE", "The namespace it gives access to; '*' for all namespaces")
     ],
-    name: Annotated[str | None, Option("--name", metavar="TEXT", help="Name of its holder")] = None,
+    name: Annotated[str | None, option("--name", "TEXT", "Name of its holder")] = None,
     kind: Annotated[
         str,
-        Option(
+        option(
             "--kind",
-            metavar="KIND",
-            help="What it may do: read, write (by default), or admin: also purge, roll back, restore, export",
-            autocompletion=complete(TOKEN_KINDS),
+            "KIND",
+            "What it may do: read, write (by default), or admin: also purge, roll back, restore, export",
+            TOKEN_KINDS,
         ),
     ] = "write",
     expires: Annotated[
-        str | None,
-        Option("--expires", metavar="TIME", help="After how long it is refused: 12h, 30d; never by default"),
+        str | None, option("--expires", "TIME", "After how long it is refused: 12h, 30d; never by default")
     ] = None,
 ) -> Answer:
     """Create a token and show it, once. From the first token on, a server of the store requires a token."""
@@ -230,7 +201,7 @@ def list_(store: StoreOptions) -> Answer:
 @command(tokens_app)
 def revoke(
     store: StoreOptions,
-    token_id: Annotated[str, Argument(metavar="ID", help="The id that 'token list' shows")],
+    token_id: Annotated[str, argument("ID", "The id that 'token list' shows")],
 ) -> Answer:
     """Revoke a token for good: servers refuse it from now on."""
     with _tokens(store) as tokens:
@@ -242,10 +213,9 @@ def revoke(
 def read_only(
     store: StoreOptions,
     refused: Annotated[
-        str | None,
-        Argument(metavar="NAMESPACE", help="The namespace; without it, all that are read-only are listed"),
+        str | None, argument("NAMESPACE", "The namespace; without it, all that are read-only are listed")
     ] = None,
-    off: Annotated[bool, Option("--off", help="Accept writes again")] = False,
+    off: Annotated[bool, flag("--off", "Accept writes again")] = False,
 ) -> Answer:
     """Make a namespace read-only: whatever would change it is refused, from the owner too, and reading goes on."""
     with _tokens(store) as tokens:

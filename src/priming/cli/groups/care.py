@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
-
 from priming import extensions
 from priming.cli import parse, records
 from priming.cli.command import FAILURE, Answer, command, group
-from priming.cli.options import AgentOptions, StoreOptions
+from priming.cli.options import AgentOptions, StoreOptions, argument, flag, option
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, line
-from priming.cli.parse import complete, complete_profiles
+from priming.cli.parse import complete_profiles
 from priming.cli.plain import plain
 from priming.config.words import TOOL_GROUPS
 from priming.errors import ParamError
@@ -32,11 +30,11 @@ _CHECK_STYLES = {"ok": OK, "warn": WARN, "fail": ERROR}
 
 Tools = Annotated[
     str | None,
-    Option(
+    option(
         "--tools",
-        metavar="GROUPS",
-        help=f"Tools that MCP offers: {', '.join(TOOL_GROUPS)}; several with commas between; core by default",
-        autocompletion=complete(TOOL_GROUPS),
+        "GROUPS",
+        f"Tools that MCP offers: {', '.join(TOOL_GROUPS)}; several with commas between; core by default",
+        TOOL_GROUPS,
     ),
 ]
 
@@ -55,11 +53,8 @@ def status(store: StoreOptions) -> Answer:
 def _server(store: StoreOptions) -> str | None:
     """Return the server at the socket of the store, in a few words, or None."""
     from priming.config.params.limits import SOCKET
-    from priming.operations import local_socket
-    from priming.operations.connection import about
 
-    path = local_socket.of_store(store.location()) if local_socket.available() else None
-    state = None if path is None else about(path, SOCKET.knock)
+    state = store.server(SOCKET.knock)
     if state is None:
         return None
     if state["ends_after"] is None:
@@ -168,9 +163,7 @@ def _checks(results: Iterable[Check]) -> Iterator[Part]:
 @command(app)
 def config(
     store: StoreOptions,
-    check: Annotated[
-        bool, Option("--check", help="Only report errors; exit status 1 if there are any")
-    ] = False,
+    check: Annotated[bool, flag("--check", "Only report errors; exit status 1 if there are any")] = False,
 ) -> Answer:
     """Show every setting: its value, its source, and what it overrides."""
     from priming.config.settings import load, read
@@ -236,10 +229,7 @@ def _value(value: object) -> str:
 def profiles(
     store: StoreOptions,
     name: Annotated[
-        str | None,
-        Argument(
-            metavar="[NAME]", help="Show this profile's laws and constants", autocompletion=complete_profiles
-        ),
+        str | None, argument("[NAME]", "Show this profile's laws and constants", complete_profiles)
     ] = None,
 ) -> Answer:
     """List the profiles, or show a profile: what it learns, forgets and links by, and each constant's source."""
@@ -275,8 +265,7 @@ def _profiles(profiles: Iterable[Profile]) -> Iterator[Part]:
 
 
 Compat = Annotated[
-    str | None,
-    Option("--compat", metavar="NAME", help="Answer as another memory server does, such as server-memory"),
+    str | None, option("--compat", "NAME", "Answer as another memory server does, such as server-memory")
 ]
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
-
 from priming.cli import records
 from priming.cli.command import Answer, command, group
-from priming.cli.options import Key, StoreOptions
+from priming.cli.options import Key, StoreOptions, argument, flag, option
 from priming.cli.output import DIM, ERROR, KEY, OK, Part, Table, line, timestamp
 from priming.cli.plain import plain
 from priming.errors import NotFound, ParamError
@@ -20,12 +18,11 @@ if TYPE_CHECKING:
     from priming.rules.results import LinkHistory, Predicate, Why
     from priming.types import Operation
 
-Keys = Annotated[list[str], Argument(metavar="KEY...", help="Keys or ids of memories")]
+Keys = Annotated[list[str], argument("KEY...", "Keys or ids of memories")]
 RecallId = Annotated[
-    str | None,
-    Option("--recall", metavar="ID", help="The recall; by default the latest that returned the memory"),
+    str | None, option("--recall", "ID", "The recall; by default the latest that returned the memory")
 ]
-RunId = Annotated[str | None, Argument(metavar="[RUN]", help="Id of a run; the latest open run by default")]
+RunId = Annotated[str | None, argument("[RUN]", "Id of a run; the latest open run by default")]
 _FINDINGS = {"confirmed": OK, "contradicted": ERROR, "absent": DIM}
 
 app = group("Feedback")
@@ -65,7 +62,7 @@ plain(
     name="wrong",
     help="Mark a memory as wrong. The same as not-useful, with a reason.",
     **{**_NO_VERDICTS, **dict.fromkeys(("recall_id", "tier", "session"), False), "not_useful": Key},
-    reason=Annotated[str | None, Argument(metavar="[CONTEXT]", help="What is wrong with it, for the log")],
+    reason=Annotated[str | None, argument("[CONTEXT]", "What is wrong with it, for the log")],
 )
 plain(app, "feedback", _judged, help="Give several verdicts in one operation.", **_JUDGED)
 
@@ -74,10 +71,8 @@ plain(
     app,
     "done",
     key="Key or id of a procedure",
-    success=Annotated[bool, Option("--success/--fail", help="Whether it worked")],
-    recall_id=Annotated[
-        str | None, Option("--recall", metavar="ID", help="The recall that returned it, judged too")
-    ],
+    success=Annotated[bool, flag("--success/--fail", "Whether it worked")],
+    recall_id=Annotated[str | None, option("--recall", "ID", "The recall that returned it, judged too")],
 )
 
 
@@ -144,8 +139,8 @@ plain(runs_app, "run_start", _run, name="start", session="The session whose reca
 def end(
     store: StoreOptions,
     run_id: RunId = None,
-    used: Annotated[bool, Option("--used", help="Its output was used")] = False,
-    unused: Annotated[bool, Option("--unused", help="Its output was not used")] = False,
+    used: Annotated[bool, flag("--used", "Its output was used")] = False,
+    unused: Annotated[bool, flag("--unused", "Its output was not used")] = False,
 ) -> Answer:
     """End a run. Without --used or --unused it stays open until its output is judged."""
     if used and unused:

@@ -9,18 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Option
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, Group, command, give_reason, group
-from priming.cli.options import (
-    TIME,
-    Kinds,
-    KnownAt,
-    StoreOptions,
-)
+from priming.cli.options import TIME, Kinds, KnownAt, StoreOptions, option
 from priming.cli.output import DIM, OK, WARN, Part, Table, line, timestamp
-from priming.cli.parse import complete
 from priming.cli.plain import plain
 from priming.config.words import FORMATS
 from priming.errors import StoreError
@@ -52,16 +45,11 @@ GROUPS = (app,)
 @command(app, DRAW)
 def draw(
     store: StoreOptions,
-    form: Annotated[
-        str,
-        Option("--format", metavar="NAME", help=", ".join(FORMATS), autocompletion=complete(FORMATS)),
-    ] = "dot",
-    output: Annotated[Path | None, Option("--output", metavar="FILE", help="Write to this file")] = None,
-    key: Annotated[str | None, Option("--key", metavar="KEY", help="Draw around this memory")] = None,
-    depth: Annotated[
-        int, Option("--depth", metavar="N", help="With --key: maximum number of links away from it")
-    ] = 2,
-    limit: Annotated[int, Option("--limit", metavar="N", help="Maximum number of memories")] = 500,
+    form: Annotated[str, option("--format", "NAME", ", ".join(FORMATS), FORMATS)] = "dot",
+    output: Annotated[Path | None, option("--output", "FILE", "Write to this file")] = None,
+    key: Annotated[str | None, option("--key", "KEY", "Draw around this memory")] = None,
+    depth: Annotated[int, option("--depth", "N", "With --key: maximum number of links away from it")] = 2,
+    limit: Annotated[int, option("--limit", "N", "Maximum number of memories")] = 500,
     kinds: Kinds = None,
     known_at: KnownAt = None,
 ) -> Answer:

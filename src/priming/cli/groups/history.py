@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from typer import Argument, Option
-
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
 from priming.cli.groups.graph import events, number
@@ -18,6 +16,9 @@ from priming.cli.options import (
     LogSource,
     Since,
     StoreOptions,
+    argument,
+    flag,
+    option,
 )
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, choose, draw, line, timestamp
 from priming.cli.plain import plain
@@ -40,15 +41,13 @@ GROUPS = (app,)
 @command(app)
 def log(
     store: StoreOptions,
-    key: Annotated[str | None, Option("--key", metavar="KEY", help="Only changes of this memory")] = None,
+    key: Annotated[str | None, option("--key", "KEY", "Only changes of this memory")] = None,
     since: Since = None,
-    until: Annotated[
-        str | None, Option("--until", metavar="TIME", help=f"Only before this time: {TIME}")
-    ] = None,
+    until: Annotated[str | None, option("--until", "TIME", f"Only before this time: {TIME}")] = None,
     source: LogSource = None,
     limit: Limit = 100,
     each_weight: Annotated[
-        bool, Option("--events", help="List every change of a weight instead of operations")
+        bool, flag("--events", "List every change of a weight instead of operations")
     ] = False,
 ) -> Answer:
     """List operations, newest first, or the changes of weights."""
@@ -95,9 +94,7 @@ plain(
     "diff",
     _diff,
     d1=f"The earlier time: {TIME}",
-    question=Annotated[
-        str | None, Argument(metavar="[QUESTION]", help="A question to compare the answers of")
-    ],
+    question=Annotated[str | None, argument("[QUESTION]", "A question to compare the answers of")],
     help="Show what changed between two times.\n\n"
     "Lists memories, links and, with a question, how the answer changed.",
 )
@@ -160,9 +157,9 @@ plain(
     _undone,
     operation_id=Annotated[
         str,
-        Argument(
-            metavar="ID",
-            help="Id of an operation, or 'last': the newest that is not an undo, not undone,"
+        argument(
+            "ID",
+            "Id of an operation, or 'last': the newest that is not an undo, not undone,"
             " and not the start or end of a run",
         ),
     ],
@@ -172,11 +169,9 @@ plain(
 @command(app)
 def rollback(
     store: StoreOptions,
-    since: Annotated[
-        str, Option("--since", metavar="TIME", help=f"Undo operations from this time on: {TIME}")
-    ],
+    since: Annotated[str, option("--since", "TIME", f"Undo operations from this time on: {TIME}")],
     until: Annotated[
-        str | None, Option("--until", metavar="TIME", help=f"Only operations before this time: {TIME}")
+        str | None, option("--until", "TIME", f"Only operations before this time: {TIME}")
     ] = None,
     source: LogSource = None,
     dry_run: DryRun = False,
@@ -212,12 +207,8 @@ def _rollback_plan(rows: Sequence[Operation], planned: Operation) -> Iterator[Pa
 def review(
     store: StoreOptions,
     limit: Limit = 50,
-    keep: Annotated[
-        str | None, Option("--keep", metavar="ID", help="Settle this contradiction: both hold")
-    ] = None,
-    settle: Annotated[
-        bool, Option("--settle", help="Ask about each pair which holds, and settle it")
-    ] = False,
+    keep: Annotated[str | None, option("--keep", "ID", "Settle this contradiction: both hold")] = None,
+    settle: Annotated[bool, flag("--settle", "Ask about each pair which holds, and settle it")] = False,
 ) -> Answer:
     """List facts and rules that contradict each other or may, and rules gone quiet, with what settles them."""
     with store.open() as memory:

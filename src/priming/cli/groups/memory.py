@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Argument, Option
 
 from priming.cli import records
 from priming.cli.command import FAILURE, Answer, command, group
@@ -19,9 +18,11 @@ from priming.cli.options import (
     StoreOptions,
     Text,
     Yes,
+    argument,
+    flag,
+    option,
 )
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
-from priming.cli.parse import complete
 from priming.cli.plain import plain
 from priming.config.words import BRINGS, RELATIONS, STATUSES, TAKES
 from priming.errors import ParamError
@@ -79,7 +80,7 @@ def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
             yield line((f"{arrow} {records.strength(link)}", DIM), indent=2)
 
 
-_SESSION = Annotated[str | None, Option("--session", metavar="NAME", help="The conversation it belongs to")]
+_SESSION = Annotated[str | None, option("--session", "NAME", "The conversation it belongs to")]
 plain(
     app,
     "remember",
@@ -89,12 +90,9 @@ plain(
     key="Its key; made from the text by default",
     session=_SESSION,
     step=Annotated[
-        list[str] | None,
-        Option("--step", metavar="TEXT", help="A step of a procedure (repeatable, in order)"),
+        list[str] | None, option("--step", "TEXT", "A step of a procedure (repeatable, in order)")
     ],
-    trigger=Annotated[
-        str | None, Option("--trigger", metavar="TEXT", help="When a procedure is to be carried out")
-    ],
+    trigger=Annotated[str | None, option("--trigger", "TEXT", "When a procedure is to be carried out")],
     explain="Also show the links that were made",
     help="Store a memory and link it to others.",
 )
@@ -174,18 +172,10 @@ plain(
     page_lines,
     send=lambda sent: {"status": None} if sent["status"] == ANY else {},
     kinds=Kinds,
-    status=Annotated[
-        str,
-        Option(
-            "--status",
-            metavar="NAME",
-            help=f"{', '.join(STATUSES)} or {ANY}",
-            autocompletion=complete((*STATUSES, ANY)),
-        ),
-    ],
-    after=Annotated[str | None, Option("--after", metavar="ID", help="The last id of the previous page")],
+    status=Annotated[str, option("--status", "NAME", f"{', '.join(STATUSES)} or {ANY}", (*STATUSES, ANY))],
+    after=Annotated[str | None, option("--after", "ID", "The last id of the previous page")],
     matching=Annotated[
-        str | None, Option("--matching", metavar="WORDS", help="Only memories that contain all these words")
+        str | None, option("--matching", "WORDS", "Only memories that contain all these words")
     ],
     gists="Only the summaries that sleep made of several memories",
     explain="Also show version numbers, and when each version was stored, superseded and true",
@@ -214,17 +204,13 @@ for _name in ("link", "connect"):
         name=_name,
         hidden=_name == "connect",
         sign=False,
-        relation=Annotated[
-            str, Option("--relation", metavar="NAME", help="Any name", autocompletion=complete(RELATIONS))
-        ],
-        weight=Annotated[
-            float | None, Option("--weight", metavar="X", help="Weight in [0, 1]; 0.5 by default")
-        ],
+        relation=Annotated[str, option("--relation", "NAME", "Any name", RELATIONS)],
+        weight=Annotated[float | None, option("--weight", "X", "Weight in [0, 1]; 0.5 by default")],
         suppressing=Annotated[
             bool | None,
-            Option(
+            flag(
                 "--suppressing/--exciting",
-                help="Whether links of this relation take activation away; by default its name decides",
+                "Whether links of this relation take activation away; by default its name decides",
             ),
         ],
         help="Link two memories. If the link exists, its weight is set.",
@@ -239,14 +225,14 @@ plain(
     app,
     "links",
     _links,
-    key=Annotated[str | None, Argument(metavar="[KEY]", help="Key or id of a memory; all links without it")],
+    key=Annotated[str | None, argument("[KEY]", "Key or id of a memory; all links without it")],
     by=Annotated[
         str | None,
-        Option(
+        option(
             "--by",
-            metavar="NAME",
-            help="weight (strongest first), changed (latest first), learned (only those strengthened by use)",
-            autocompletion=complete(LINK_ORDERS),
+            "NAME",
+            "weight (strongest first), changed (latest first), learned (only those strengthened by use)",
+            LINK_ORDERS,
         ),
     ],
     limit="Maximum number of links",
@@ -259,20 +245,14 @@ plain(app, "forget")
 @command(app)
 def purge(
     store: StoreOptions,
-    key: Annotated[str | None, Argument(metavar="[KEY]", help="Key or id of a memory")] = None,
+    key: Annotated[str | None, argument("[KEY]", "Key or id of a memory")] = None,
     subject: Annotated[
         str | None,
-        Option(
-            "--subject", metavar="NAME", help="Instead, all that mentions NAME, and what was derived from it"
-        ),
+        option("--subject", "NAME", "Instead, all that mentions NAME, and what was derived from it"),
     ] = None,
     include: Annotated[
         list[str] | None,
-        Option(
-            "--include",
-            metavar="KEY",
-            help="With --subject, a doubtful memory that is about NAME (repeatable)",
-        ),
+        option("--include", "KEY", "With --subject, a doubtful memory that is about NAME (repeatable)"),
     ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,

@@ -7,12 +7,10 @@ from dataclasses import field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
-
 from priming.cli import records
 from priming.cli.command import group
-from priming.cli.options import KnownThen
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, line, lines, timestamp
+from priming.cli.options import KnownThen, argument, option
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Span, Table, Tree, line, timestamp
 from priming.cli.parse import complete_terms
 from priming.cli.plain import plain
 from priming.config.values import dataclass
@@ -43,9 +41,8 @@ def _task_files(result: TaskFiles, *, explain: bool, tokens: int | None) -> Iter
             share = f"{reason.share:4.0%}  " if explain else ""
             at = f"{reason.at:%Y-%m-%d}  " if reason.at else ""
             yield line((f"{share}{at}", DIM), reason.gist, (f"  {label(reason.key)}", DIM), indent=4)
-    if tokens is not None and result.text:
-        yield line(("packed:", DIM))
-        yield from lines(result.text)
+    if tokens is not None:
+        yield from records.packed(result.text)
     if explain and result.recorded and result.files:
         yield line((f"recall {result.recall_id}", DIM))
 
@@ -62,15 +59,11 @@ def shown(
         yield line((result.reason, WARN))
     for rank, hit in enumerate(result.hits, 1):
         yield from _hit(rank, hit, explain)
-    if result.degraded:
-        yield records.degraded(result.degraded)
-    for item in result.omitted:
-        yield line((f"omitted: {label(item.key)} ({item.reason}, {item.tokens} tokens)", DIM))
+    yield from records.left_out(result)
     if result.notice is not None:
         yield line((result.notice, WARN))
-    if packed and result.text:
-        yield line(("packed:", DIM))
-        yield from lines(result.text)
+    if packed:
+        yield from records.packed(result.text)
     if trace:
         yield from tree(result)
         yield from _steps(result.spread)
@@ -92,22 +85,18 @@ plain(
     "recall",
     _recalled,
     send=_without_terms,
-    text=Annotated[str | None, Argument(metavar="[TEXT]", help="The question; - reads it from stdin")],
+    text=Annotated[str | None, argument("[TEXT]", "The question; - reads it from stdin")],
     floor="Minimum relevance, 0 to 1; hits below it are left out",
     filters=Annotated[
-        str | None,
-        Option("--filter", metavar="JSON", help='Only matching memories: {"tags": {"contains": "db"}}'),
+        str | None, option("--filter", "JSON", 'Only matching memories: {"tags": {"contains": "db"}}')
     ],
     known_at=KnownThen,
     include_superseded="Also return superseded versions, marked as such",
     spread="Whether activation spreads along links",
     ablate=Annotated[
         list[str] | None,
-        Option(
-            "--ablate",
-            metavar="TERM",
-            help="Leave out a term (repeatable; commas join several terms)",
-            autocompletion=complete_terms,
+        option(
+            "--ablate", "TERM", "Leave out a term (repeatable; commas join several terms)", complete_terms
         ),
     ],
     trace="Draw how activation spread, and list it after each step",

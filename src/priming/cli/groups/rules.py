@@ -7,12 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
-
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
-from priming.cli.options import ScopeOptions, Session, StoreOptions, Tokens
-from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, line, lines, timestamp
+from priming.cli.options import ScopeOptions, Session, StoreOptions, Tokens, argument, flag, option
+from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, line, timestamp
 from priming.cli.plain import plain
 from priming.config.words import RULES, TRUST
 from priming.text.quotation import conditions_text, count_text, label
@@ -37,7 +35,7 @@ app = group("Rules")
 packs_app = group("Rules", "pack", "Share rules as packs, and install those of others.")
 GROUPS = (app, packs_app)
 
-PackFile = Annotated[Path, Argument(metavar="FILE", help="The file of the pack")]
+PackFile = Annotated[Path, argument("FILE", "The file of the pack")]
 
 
 def learned_lines(learned: Learned) -> Iterator[Part]:
@@ -65,8 +63,8 @@ plain(
     "learn",
     learned_lines,
     send=_stated,
-    text=Annotated[str | None, Argument(metavar="TEXT", help="What to do; - reads it from stdin")],
-    right=Annotated[str | None, Option("--right", metavar="TEXT", help="The same as TEXT")],
+    text=Annotated[str | None, argument("TEXT", "What to do; - reads it from stdin")],
+    right=Annotated[str | None, option("--right", "TEXT", "The same as TEXT")],
     cue=ScopeOptions,
     tags="A tag",
     priority="Priority in [0, 10]",
@@ -80,12 +78,10 @@ plain(
 @command(app)
 def active(
     store: StoreOptions,
-    text: Annotated[
-        str | None, Argument(metavar="[TEXT]", help="The question or task; - reads it from stdin")
-    ] = None,
+    text: Annotated[str | None, argument("[TEXT]", "The question or task; - reads it from stdin")] = None,
     tokens: Tokens = None,
     session: Session = None,
-    alone: Annotated[bool, Option("--no-global", help="Do not read the global store as well")] = False,
+    alone: Annotated[bool, flag("--no-global", "Do not read the global store as well")] = False,
     *,
     scope: ScopeOptions,
 ) -> Answer:
@@ -109,13 +105,9 @@ def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
             yield line((first, WARN))
     for rank, hit in enumerate(result.hits, 1):
         yield from _rule(rank, hit)
-    if result.degraded:
-        yield records.degraded(result.degraded)
-    for item in result.omitted:
-        yield line((f"omitted: {label(item.key)} ({item.reason}, {item.tokens} tokens)", DIM))
-    if packed and result.text:
-        yield line(("packed:", DIM))
-        yield from lines(result.text)
+    yield from records.left_out(result)
+    if packed:
+        yield from records.packed(result.text)
     yield from records.recall_id(result)
 
 

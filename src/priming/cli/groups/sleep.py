@@ -8,13 +8,10 @@ from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
-
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group, report, respond
-from priming.cli.options import AgentOptions, DryRun, StoreOptions
+from priming.cli.options import AgentOptions, DryRun, Stages, StoreOptions, Window, flag, option
 from priming.cli.output import DIM, KEY, OK, WARN, Part, choose, draw, line, names, progress
-from priming.cli.parse import complete
 from priming.config.words import STAGES
 from priming.errors import AgentError, Busy, ParamError
 from priming.text.quotation import count_text
@@ -37,24 +34,13 @@ GROUPS = (app,)
 @command(app)
 def sleep(
     store: StoreOptions,
-    stages: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[STAGE]...",
-            help=f"Only these stages: {', '.join(STAGES)}",
-            autocompletion=complete(STAGES),
-        ),
-    ] = None,
+    stages: Stages = None,
     dry_run: DryRun = False,
-    interactive: Annotated[bool, Option("--interactive", help="Ask before each item")] = False,
+    interactive: Annotated[bool, flag("--interactive", "Ask before each item")] = False,
     every: Annotated[
-        str | None,
-        Option("--every", metavar="TIME", help="Repeat at this interval: 90s, 30m, 8h, 1d; Ctrl-C ends it"),
+        str | None, option("--every", "TIME", "Repeat at this interval: 90s, 30m, 8h, 1d; Ctrl-C ends it")
     ] = None,
-    window: Annotated[
-        int | None,
-        Option("--window", metavar="N", help="Latest episodes that deep reads; 500 by default"),
-    ] = None,
+    window: Window = None,
     *,
     options: AgentOptions,
 ) -> Answer:

@@ -9,11 +9,10 @@ from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Argument, Option
 
 from priming.cli import records
 from priming.cli.command import FAILURE, Answer, command, group, respond
-from priming.cli.options import StoreOptions, Yes
+from priming.cli.options import StoreOptions, Yes, argument, flag, option
 from priming.cli.output import DIM, KEY, OK, WARN, Part, Table, ask, confirm, is_attended, line, progress
 from priming.cli.parse import complete_embedders, complete_importers
 from priming.cli.plain import plain
@@ -38,32 +37,26 @@ def import_(
     store: StoreOptions,
     source: Annotated[
         str | None,
-        Argument(
-            metavar="[FORMAT]",
-            help="'priming' for an export, or a format such as 'git'; by default it is recognised",
-            autocompletion=complete_importers,
+        argument(
+            "[FORMAT]",
+            "'priming' for an export, or a format such as 'git'; by default it is recognised",
+            complete_importers,
         ),
     ] = None,
-    path: Annotated[Path | None, Argument(metavar="PATH", help="File or folder")] = None,
+    path: Annotated[Path | None, argument("PATH", "File or folder")] = None,
     until: Annotated[
-        str | None, Option("--until", metavar="REV", help="Of a git history: the last commit to read")
+        str | None, option("--until", "REV", "Of a git history: the last commit to read")
     ] = None,
     only: Annotated[
         str | None,
-        Option(
-            "--only",
-            metavar="NAME",
-            help="Of another memory's store: a user, project, collection or namespace",
-        ),
+        option("--only", "NAME", "Of another memory's store: a user, project, collection or namespace"),
     ] = None,
     prune: Annotated[
-        bool, Option("--prune", help="Deprecate the memories of the path that are no longer in it")
+        bool, flag("--prune", "Deprecate the memories of the path that are no longer in it")
     ] = False,
-    strict: Annotated[bool, Option("--strict", help="Stop at the first item that cannot be read")] = False,
-    later: Annotated[
-        bool, Option("--later", help="Leave the vectors to later commands, a server or sleep")
-    ] = False,
-    formats: Annotated[bool, Option("--list", help="List the formats")] = False,
+    strict: Annotated[bool, flag("--strict", "Stop at the first item that cannot be read")] = False,
+    later: Annotated[bool, flag("--later", "Leave the vectors to later commands, a server or sleep")] = False,
+    formats: Annotated[bool, flag("--list", "List the formats")] = False,
 ) -> Answer:
     """Import a file or folder, or follow what changed in it since. Exit status 1 if some of it was refused."""
     from priming.transfer import importers
@@ -120,9 +113,9 @@ def import_lines(report: Report) -> Iterator[Part]:
 @command(app)
 def export(
     store: StoreOptions,
-    path: Annotated[Path, Argument(metavar="PATH", help="File to write: JSON Lines")],
+    path: Annotated[Path, argument("PATH", "File to write: JSON Lines")],
     salvage: Annotated[
-        bool, Option("--salvage", help="Leave out damaged rows, which are listed, and the log")
+        bool, flag("--salvage", "Leave out damaged rows, which are listed, and the log")
     ] = False,
 ) -> Answer:
     """Write the namespace to a file, without loss and with its log."""
@@ -143,15 +136,10 @@ def export(
 @command(app)
 def watch(
     store: StoreOptions,
-    paths: Annotated[list[Path], Argument(metavar="PATH…", help="Files, folders of notes, repositories")],
+    paths: Annotated[list[Path], argument("PATH…", "Files, folders of notes, repositories")],
     form: Annotated[
         str | None,
-        Option(
-            "--format",
-            metavar="FORMAT",
-            help="Their format, if their shape does not tell",
-            autocompletion=complete_importers,
-        ),
+        option("--format", "FORMAT", "Their format, if their shape does not tell", complete_importers),
     ] = None,
 ) -> Answer:
     """Keep sources in step as they change, until you interrupt it: what is gone from them is deprecated."""
@@ -179,7 +167,7 @@ def _followed(path: Path, report: Report | ParamError) -> Iterator[Part]:
 @command(app)
 def verify(
     store: StoreOptions,
-    whole: Annotated[bool, Option("--all", help="Verify every namespace of the store")] = False,
+    whole: Annotated[bool, flag("--all", "Verify every namespace of the store")] = False,
 ) -> Answer:
     """Check the rows against the log, and what is derived from them. Exit status 1 if anything differs."""
     with store.open_file() as memory:
@@ -212,7 +200,7 @@ def _verified(results: Sequence[Verified]) -> Iterator[Part]:
 def trust(
     store: StoreOptions,
     yes: Yes = False,
-    remove: Annotated[bool, Option("--remove", help="Let them count no more")] = False,
+    remove: Annotated[bool, flag("--remove", "Let them count no more")] = False,
 ) -> Answer:
     """Adopt the settings and the store of this folder, which may have come with it: until then they do not count."""
     from priming.config.settings import read
@@ -237,8 +225,8 @@ def trust(
 @command(app)
 def migrate(
     store: StoreOptions,
-    source: Annotated[str, Argument(metavar="SOURCE", help="URL or file of the store to read")],
-    target: Annotated[str, Argument(metavar="TARGET", help="URL or file of the store to write")],
+    source: Annotated[str, argument("SOURCE", "URL or file of the store to read")],
+    target: Annotated[str, argument("TARGET", "URL or file of the store to write")],
 ) -> Answer:
     """Move a store to another database, verified. If interrupted, it continues where it stopped.
 
@@ -280,9 +268,9 @@ plain(
     _backed_up,
     path=Annotated[
         Path | None,
-        Argument(
-            metavar="[PATH]",
-            help="File to write; by default a new file in the folder of backups, which a store in PostgreSQL lacks",
+        argument(
+            "[PATH]",
+            "File to write; by default a new file in the folder of backups, which a store in PostgreSQL lacks",
         ),
     ],
     help="Copy the whole store, with all its namespaces, to a file.",
@@ -292,13 +280,13 @@ plain(
 @command(app, "restore-backup")
 def restore_backup(
     store: StoreOptions,
-    path: Annotated[Path, Argument(metavar="PATH", help="A file that 'priming backup' wrote")],
+    path: Annotated[Path, argument("PATH", "A file that 'priming backup' wrote")],
     previous: Annotated[
         Path | None,
-        Option(
+        option(
             "--previous",
-            metavar="PATH",
-            help="File to write the current store to; by default a new file in the folder of backups, which a"
+            "PATH",
+            "File to write the current store to; by default a new file in the folder of backups, which a"
             " store in PostgreSQL lacks",
         ),
     ] = None,
@@ -324,16 +312,16 @@ def reembed(
     store: StoreOptions,
     to: Annotated[
         str | None,
-        Option(
+        option(
             "--to",
-            metavar="EMBEDDER",
-            help="Change to this embedder, if it answers judged recalls no worse",
-            autocompletion=complete_embedders,
+            "EMBEDDER",
+            "Change to this embedder, if it answers judged recalls no worse",
+            complete_embedders,
         ),
     ] = None,
-    switch: Annotated[bool, Option("--switch", help="Change even if it answers worse")] = False,
-    stay: Annotated[bool, Option("--keep", help="Only compute and compare; keep the embedder")] = False,
-    roll_back: Annotated[bool, Option("--roll-back", help="Return to the former embedder")] = False,
+    switch: Annotated[bool, flag("--switch", "Change even if it answers worse")] = False,
+    stay: Annotated[bool, flag("--keep", "Only compute and compare; keep the embedder")] = False,
+    roll_back: Annotated[bool, flag("--roll-back", "Return to the former embedder")] = False,
 ) -> Answer:
     """Compute the missing vectors of the embedder, or change to another one while this one answers.
 
@@ -370,8 +358,17 @@ def _change_embedder(
     return Answer(change, _embedder_change(store, change))
 
 
-def _embedder_change(store: StoreOptions, change: EmbedderChange) -> Iterator[Part]:
+def hindrance(store: StoreOptions) -> Iterator[Part]:
+    """What keeps a change of the embedder from taking effect."""
     from priming.embedding.registry import chosen, is_auto
+
+    setting = chosen(store.settings())
+    if not is_auto(setting):
+        yield line((f"the setting store.embedder names {setting}, which goes on to answer: unset it", WARN))
+
+
+def _embedder_change(store: StoreOptions, change: EmbedderChange) -> Iterator[Part]:
+    from priming.embedding.registry import is_auto
 
     name = change.generation if is_auto(change.embedder) else change.embedder
     yield line(("embedded", OK), f"  {count_text(change.vectors, 'text')} by {name}")
@@ -386,6 +383,5 @@ def _embedder_change(store: StoreOptions, change: EmbedderChange) -> Iterator[Pa
         yield line(f"{count_text(comparison.recalls, 'judged recall')}: {verdicts}")
     mark = ("changed", OK) if change.switched else ("kept", WARN)
     yield line(mark, f"  {change.generation}: {change.reason}")
-    setting = chosen(store.settings())
-    if change.switched and not is_auto(setting):
-        yield line((f"the setting store.embedder names {setting}, which goes on to answer: unset it", WARN))
+    if change.switched:
+        yield from hindrance(store)
