@@ -76,25 +76,14 @@ class SearchResult:
 class Contestant(Protocol):
     """A system that indexes a part and answers its questions."""
 
-    @property
-    def name(self) -> str:
-        """The name of its row in the tables."""
-        ...
-
-    @property
-    def what(self) -> str:
-        """The system and its configuration, in one sentence."""
-        ...
-
-    @property
-    def versions(self) -> Mapping[str, str]:
-        """The versions of the packages that it uses."""
-        ...
-
-    @property
-    def vectors(self) -> bool:
-        """Whether it uses the given vectors; the time to embed the cue then counts as its own."""
-        ...
+    name: str
+    """The name of its row in the tables."""
+    what: str
+    """The system and its configuration, in one sentence."""
+    versions: Mapping[str, str]
+    """The versions of the packages that it uses."""
+    vectors: bool
+    """Whether it uses the given vectors; the time to embed the cue then counts as its own."""
 
     def begin(self) -> None:
         """Prepare; this is not timed."""
@@ -152,23 +141,10 @@ class Priming:
 
     def __init__(self, shelf: Shelf, ablate: Sequence[str] = ()) -> None:
         self.shelf, self.ablate = shelf, tuple(ablate)
+        self.name = f"{shelf.profile} without {', '.join(ablate)}" if ablate else shelf.profile
+        self.what = f"Priming, profile {shelf.profile}, vectors {shelf.embedder.generation}"
+        self.versions: Mapping[str, str] = {"priming": metadata.version("priming")}
         self._memory: Memory | None = None
-
-    @property
-    def name(self) -> str:
-        """The profile and the terms that are off."""
-        off = ", ".join(self.ablate)
-        return f"{self.shelf.profile} without {off}" if off else self.shelf.profile
-
-    @property
-    def what(self) -> str:
-        """In one sentence."""
-        return f"Priming, profile {self.shelf.profile}, vectors {self.shelf.embedder.generation}"
-
-    @property
-    def versions(self) -> Mapping[str, str]:
-        """Its own version."""
-        return {"priming": metadata.version("priming")}
 
     def begin(self) -> None:
         """Nothing to prepare."""
@@ -207,24 +183,12 @@ class Plain:
         if name not in _SCORES:
             raise ParamError("baseline", name, f"must be one of {', '.join(BASELINES)}")
         self._how, self.name, self.params = name, f"plain {name}", params
+        self.what = _SAID[name].format(p=params)
+        self.versions: Mapping[str, str] = {"numpy": metadata.version("numpy")}
+        self.vectors = name != "bm25"
         self._keys: list[str] = []
         self._lexicon, self._vectors = Lexicon(), np.zeros((0, 0), np.float32)
         self._language = _ENGLISH
-
-    @property
-    def what(self) -> str:
-        """The baseline, in one sentence."""
-        return _SAID[self._how].format(p=self.params)
-
-    @property
-    def versions(self) -> Mapping[str, str]:
-        """The version of numpy."""
-        return {"numpy": metadata.version("numpy")}
-
-    @property
-    def vectors(self) -> bool:
-        """All baselines but BM25 use them."""
-        return self._how != "bm25"
 
     def begin(self) -> None:
         """Nothing to prepare."""

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from priming.config.values import dataclass
 from priming.errors import ParamError
-from priming.transfer.reading import checked_entry, label, lines, parse_json, title
+from priming.transfer.reading import checked_entry, iso_time, label, lines, parse_json, title
 from priming_lab.sets import BenchItem, BenchPart, BenchQuery, BenchSet
 
 DOCUMENTS, QUESTIONS = "documents.jsonl", "questions.jsonl"
@@ -111,7 +111,9 @@ def _document(fields: Mapping[str, Any], where: str) -> tuple[str, BenchItem]:
         heading=_name(fields, ("heading", "title")),
         speaker=speaker,
         session=session,
-        occurred_at=None if at is None else _time(at, f"{where}: time"),
+        occurred_at=None
+        if at is None
+        else iso_time(at, f"{where}: time", lambda each: each.replace(tzinfo=UTC)),
         files=_files(fields.get("files"), f"{where}: files"),
     )
     checked_entry(item.arguments(), where)
@@ -162,15 +164,6 @@ def _name(fields: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     """The first of some fields that is not blank, as the one line that a heading, speaker or session is."""
     written = (title(str(fields[name])) for name in names if fields.get(name) is not None)
     return next((name for name in written if name is not None), None)
-
-
-def _time(value: Any, where: str) -> datetime:
-    """A time; one without a zone is in UTC."""
-    try:
-        at = datetime.fromisoformat(value)
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        raise ParamError(where, value, "must be an ISO 8601 time, such as 2026-03-01T12:00:00Z") from None
 
 
 def _files(value: Any, where: str) -> tuple[str, ...]:

@@ -60,27 +60,26 @@ def _contestant(row: Row, of: BenchSet, *, questions: bool) -> dict[str, Any]:
     }
     if summary is None:
         return report
-    report |= {
+    figures = {
         "headline": _figures(summary.headline),
         "by_category": {name: _figures(each) for name, each in summary.by_category.items()},
         "by_part": {name: _figures(each) for name, each in summary.by_part.items()},
-        "median_ms": _short(summary.median_ms),
-        "p99_ms": _short(summary.p99_ms),
-        "load_seconds": _short(outcome.load_seconds),
-        "auc": None if summary.auc is None else _short(summary.auc),
-        "over_first": {
-            name: {part: _short(value) for part, value in asdict(each).items()}
-            for name, each in row.over_first.items()
-        },
+        "median_ms": summary.median_ms,
+        "p99_ms": summary.p99_ms,
+        "load_seconds": outcome.load_seconds,
+        "auc": summary.auc,
+        "over_first": {name: asdict(each) for name, each in row.over_first.items()},
+    }
+    report |= {
+        **_short(figures),
         "costs": [{**asdict(each), "saved": each.saved} for each in row.costs],
         "curve": [list(point) for point in row.curve],
     }
-    return {**report, "questions": _questions(outcome.answers, of)} if questions else report
+    return {**report, "questions": _short(_questions(outcome.answers, of))} if questions else report
 
 
 def _figures(figures: Figures) -> dict[str, Any]:
-    counts = {"questions": figures.questions, "silent": figures.silent}
-    return {**counts, **{name: _short(value) for name, value in figures.values.items()}}
+    return {"questions": figures.questions, "silent": figures.silent, **figures.values}
 
 
 def _questions(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[dict[str, Any]]:
@@ -96,16 +95,21 @@ def _questions(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[dict[str, 
             "category": answer.category,
             "gold": sorted(key for label in answer.gold for key in keys.get((answer.part, label), ())),
             "keys": list(answer.keys),
-            "scores": None if answer.scores is None else [_short(score) for score in answer.scores],
-            "confidence": None if answer.confidence is None else _short(answer.confidence),
-            "ms": _short(answer.ms),
+            "scores": answer.scores,
+            "confidence": answer.confidence,
+            "ms": answer.ms,
         }
         for answer in answers
     ]
 
 
-def _short(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
+def _short(value: Any) -> Any:
+    """A value with its numbers as they are written."""
+    if isinstance(value, dict):
+        return {name: _short(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_short, value))
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
 def results(of: Benchmark) -> Table:

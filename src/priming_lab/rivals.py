@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import queue
 import re
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -201,10 +201,9 @@ def _handed(item: BenchItem) -> dict[str, str | None]:
     }
 
 
-_UNREAD = 100
+_CHUNK = 1 << 16
 _LOOK = 1.0
 """Seconds between two looks at whether a process has ended."""
-"""Most lines that wait to be read: who says more is held up."""
 _FOLDERS = re.compile(r"(?<![\w:/.])/(?:[^\s/'\"]+/)+")
 """The folders of a path that begins at the root: they are of one machine."""
 _OUR_PACKAGES = ("PYTHONPATH", "PYTHONHOME")
@@ -229,89 +228,68 @@ class Process:
         self._home = tempfile.TemporaryDirectory(prefix="priming-bench-", ignore_cleanup_errors=True)
         self.folder = Path(self._home.name)
         self._stderr = self.folder / ".stderr"
-        with self._stderr.open("wb") as errors:
+        self._end, theirs = socket.socketpair()
+        with theirs, self._stderr.open("wb") as errors:
             self._process = subprocess.Popen(
                 command,
                 cwd=self.folder,
                 env={name: value for name, value in os.environ.items() if name not in _OUR_PACKAGES},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
                 stderr=errors,
                 start_new_session=True,
             )
-        self._answers: queue.Queue[bytes] = queue.Queue(_UNREAD)
-        self._messages: queue.Queue[bytes | None] = queue.Queue()
-        # Both in threads: one that never reads or never speaks is to be noticed, not waited for.
-        self._threads = [threading.Thread(target=each, daemon=True) for each in (self._listen, self._speak)]
-        for thread in self._threads:
-            thread.start()
+        self._end.setblocking(False)
+        self._unread = b""
 
     def ask(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Send a line and read the answer; ``BenchError`` if none comes."""
         op = message["op"]
-        if not self._answers.empty() and (unasked := self._answers.get()):
+        if unasked := self._exchange(b"", 0.0):
             raise self._failed(f"spoke before {op} was asked: {self._quoted(unasked)}")
-        self._messages.put(json.dumps(message).encode() + b"\n")
-        line = self._line(seconds)
+        line = self._exchange(json.dumps(message).encode() + b"\n", seconds)
         if line is None:
             raise self._failed(f"gave no answer to {op} within {seconds:g} seconds")
         if not line:
             raise self._failed(f"ended at {op} with status {self._status()}")
         return self._read(line, op)
 
-    def _line(self, seconds: float) -> bytes | None:
-        """The next line of the process, empty if it has ended, None if none comes in time.
+    def _exchange(self, message: bytes, seconds: float) -> bytes | None:
+        """Send a message and return the next line: empty if the process has ended, None if none comes in time.
 
-        A process that has ended may leave a child behind that keeps its output open.
+        A process that never reads is noticed, and so is the end of one that left a child with its output behind.
         """
-        deadline = time.monotonic() + seconds
-        while True:
-            has_ended = self._process.poll() is not None
-            try:
-                return self._answers.get(timeout=max(0.0, min(_LOOK, deadline - time.monotonic())))
-            except queue.Empty:
-                if has_ended:
+        left, deadline = memoryview(message), time.monotonic() + seconds
+        with suppress(OSError):  # it ended
+            while b"\n" not in self._unread:
+                has_ended = self._process.poll() is not None
+                patience = max(0.0, min(_LOOK, deadline - time.monotonic()))
+                writing = [self._end] if left else []
+                readable, writable, _ = select.select([self._end], writing, [], patience)
+                if readable:
+                    if not (data := self._end.recv(_CHUNK)):
+                        return b""
+                    self._unread += data
+                elif writable:
+                    left = left[self._end.send(left[:_CHUNK]) :]
+                elif has_ended:
                     return b""
-                if time.monotonic() >= deadline:
+                elif time.monotonic() >= deadline:
                     return None
+            line, _, self._unread = self._unread.partition(b"\n")
+            return line + b"\n"
+        return b""
 
     def end(self) -> None:
         """Ask the process to close, then end it and its children, by the id of its process group."""
-        self._messages.put(b'{"op": "close"}\n')
-        self._messages.put(None)
+        with suppress(OSError):
+            self._end.send(b'{"op": "close"}\n')
         self._status()
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        while self._threads[0].is_alive():
-            self._drain()
-        self._threads[1].join()
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
-            with suppress(OSError):  # what could not be told to a process that ended
-                stream.close()
+        self._end.close()
         self._home.cleanup()
-
-    def _drain(self) -> None:
-        """Read the rest of the output, so that its listener ends."""
-        with suppress(queue.Empty):
-            self._answers.get(timeout=self.params.close_seconds / _UNREAD)
-
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._answers.put(line)
-        self._answers.put(b"")
-
-    def _speak(self) -> None:
-        stdin = self._process.stdin
-        assert stdin is not None
-        while (line := self._messages.get()) is not None:
-            try:
-                stdin.write(line)
-                stdin.flush()
-            except OSError:
-                return
 
     def _read(self, line: bytes, op: str) -> dict[str, Any]:
         try:
