@@ -18,8 +18,8 @@ import numpy as np
 from priming.core.arguments.arrays import unpacked
 from priming.core.arguments.normal_forms import normalized
 from priming.core.when import stemmer
-from priming.storage.filters import Comparison, Condition
-from priming.storage.sql.dialect import COMPARE, TABLES, Clauses, Dialect, can_order, cjk_pairs, phrases
+from priming.storage.filters import Condition
+from priming.storage.sql.dialect import TABLES, Clauses, Dialect, cjk_pairs, phrases
 
 _JSON = r"replace({}, '\u0000', '\ufffd')::jsonb"
 """JSON text as a value; PostgreSQL has no NUL, which JSON writes as an escape."""
@@ -116,6 +116,7 @@ def in_psycopg(sql: str) -> str:
 
 class _PostgresClauses(Clauses):
     false, true = "false", "true"
+    text_kind, element = "string", ("jsonb_typeof(e.value)", "e.value")
 
     def equals(self, column: str, values: Sequence[Any], *, is_number: bool) -> str:
         exact = f"{column}::numeric" if is_number else column
@@ -132,46 +133,22 @@ class _PostgresClauses(Clauses):
     def ordered(self, column: str, operator: str, value: Any, *, is_number: bool) -> str:
         return f"coalesce({column} {operator} {self.bind(value)}::{_kind(is_number)}, false)"
 
-    def of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
-        value = _JSON.format("v.metadata") + "".join(
-            f" -> {self.bind(part)}::text" for part in comparison.path[1:]
-        )
-        value, kind = f"({value})", f"jsonb_typeof({value})"
-        if comparison.operator == "exists":
-            return f"{'' if comparison.value else 'NOT '}(coalesce({kind}, 'null') <> 'null')"
-        if comparison.operator in ("eq", "in"):
-            return self._equal(value, operands)
-        if comparison.operator == "contains":
-            # The set of an array's elements is asked for only of arrays.
-            elements = (
-                f"jsonb_array_elements(CASE {kind} WHEN 'array' THEN {value} ELSE '[]' END) AS e(value)"
-            )
-            in_array = f"EXISTS (SELECT 1 FROM {elements} WHERE {self._equal('e.value', operands)})"
-            if not isinstance(comparison.value, str):
-                return in_array
-            part = self.has_part(f"({value} #>> '{{}}')", comparison.value)
-            return f"({in_array}) OR coalesce({kind} = 'string' AND {part}, false)"
-        operator, operand = COMPARE[comparison.operator], self.bind(comparison.value)
-        if isinstance(comparison.value, str):
-            text = f"({value} #>> '{{}}') COLLATE \"C\""
-            return f"coalesce({kind} = 'string' AND {text} {operator} {operand}::text, false)"
-        return f"coalesce({_number(value, kind)} {operator} {operand}::numeric, false)"
-
-    def _equal(self, value: str, operands: Sequence[Any]) -> str:
-        """Whether a JSON value equals any of some others, of its own type."""
+    def member(self, path: Sequence[str]) -> tuple[str, str, str]:
+        value = f"({_JSON.format('v.metadata')}{''.join(f' -> {self.bind(part)}::text' for part in path)})"
         kind = f"jsonb_typeof({value})"
-        texts = [operand for operand in operands if isinstance(operand, str) and self.can_be_stored(operand)]
-        numbers = [operand for operand in operands if can_order(operand)]
-        flags = [operand for operand in operands if isinstance(operand, bool)]
-        clauses = [f"coalesce({value} = '{str(flag).lower()}'::jsonb, false)" for flag in flags]
-        if any(operand is None for operand in operands):
-            clauses.append(f"coalesce({kind}, 'null') = 'null'")
-        if texts:
-            is_text = f"{kind} = 'string' AND ({value} #>> '{{}}') = ANY({self._list(texts)})"
-            clauses.append(f"coalesce({is_text}, false)")
-        if numbers:
-            clauses.append(f"coalesce({_number(value, kind)} = ANY({self._list(numbers, True)}), false)")
-        return " OR ".join(clauses) or "false"
+        # The set of an array's elements is asked for only of arrays.
+        array = f"CASE {kind} WHEN 'array' THEN {value} ELSE '[]' END"
+        return kind, value, f"jsonb_array_elements({array}) AS e(value)"
+
+    def is_flag(self, kind: str, value: str, flag: bool) -> str:  # noqa: ARG002
+        return f"coalesce({value} = '{str(flag).lower()}'::jsonb, false)"
+
+    def as_number(self, kind: str, value: str) -> str:
+        """Return a JSON value as a number: of other types none is made, in whatever order the parts are tried."""
+        return f"(CASE {kind} WHEN 'number' THEN ({value} #>> '{{}}')::numeric END)"
+
+    def as_text(self, value: str) -> str:
+        return f"(({value} #>> '{{}}') COLLATE \"C\")"
 
     def _list(self, values: Sequence[Any], is_number: bool = False) -> str:
         return f"{self.bind(list(values))}::{_kind(is_number)}[]"
@@ -192,11 +169,6 @@ class _PostgresClauses(Clauses):
 
 def _kind(is_number: bool) -> str:
     return "numeric" if is_number else "text"
-
-
-def _number(value: str, kind: str) -> str:
-    """A JSON value as a number: of other types none is made, in whatever order the parts are tried."""
-    return f"(CASE {kind} WHEN 'number' THEN ({value} #>> '{{}}')::numeric END)"
 
 
 _MOST_PLACES, _MOST_WORDS, _LONGEST = 16_000, 20_000, 200

@@ -176,6 +176,10 @@ class Clauses(ABC):
 
     false: ClassVar[str]
     true: ClassVar[str]
+    text_kind: ClassVar[str]
+    """The type of a text in JSON."""
+    element: ClassVar[tuple[str, str]]
+    """The type and the value of an element of an array."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -251,9 +255,55 @@ class Clauses(ABC):
     def ordered(self, column: str, operator: str, value: Any, *, is_number: bool) -> str:
         """Whether a column is before or after a value."""
 
-    @abstractmethod
     def of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
         """Whether a value of the user's metadata satisfies a comparison."""
+        kind, value, elements = self.member(comparison.path[1:])
+        operator, operand = comparison.operator, comparison.value
+        if operator == "exists":
+            return f"coalesce({kind}, 'null') {'<>' if operand else '='} 'null'"
+        if operator in ("eq", "in"):
+            return self._equals_any(kind, value, operands)
+        if operator == "contains":
+            each = f"SELECT 1 FROM {elements} WHERE {self._equals_any(*self.element, operands)}"
+            in_array = f"coalesce({kind}, '') = 'array' AND EXISTS ({each})"
+            if not isinstance(operand, str):
+                return in_array
+            in_text = f"{kind} = '{self.text_kind}' AND {self.has_part(self.as_text(value), operand)}"
+            return f"({in_array}) OR coalesce({in_text}, {self.false})"
+        place = self.as_text(value) if isinstance(operand, str) else self.as_number(kind, value)
+        same = f"{kind} = '{self.text_kind}' AND " if isinstance(operand, str) else ""
+        return f"coalesce({same}{self.ordered(place, COMPARE[operator], operand, is_number=not same)}, {self.false})"
+
+    def _equals_any(self, kind: str, value: str, operands: Sequence[Any]) -> str:
+        """Whether a JSON value equals any of some others, of its own type."""
+        texts = [operand for operand in operands if isinstance(operand, str) and self.can_be_stored(operand)]
+        numbers = [operand for operand in operands if can_order(operand)]
+        flags = {operand for operand in operands if isinstance(operand, bool)}
+        clauses = [self.is_flag(kind, value, flag) for flag in sorted(flags)]
+        if any(operand is None for operand in operands):
+            clauses.append(f"coalesce({kind}, 'null') = 'null'")
+        if texts:
+            same = self.equals(self.as_text(value), texts, is_number=False)
+            clauses.append(f"(coalesce({kind}, '') = '{self.text_kind}' AND {same})")
+        if numbers:
+            clauses.append(self.equals(self.as_number(kind, value), numbers, is_number=True))
+        return " OR ".join(clauses) or self.false
+
+    @abstractmethod
+    def member(self, path: Sequence[str]) -> tuple[str, str, str]:
+        """Return the type of a value of the metadata, the value, and a table of its elements if it is an array."""
+
+    @abstractmethod
+    def is_flag(self, kind: str, value: str, flag: bool) -> str:
+        """Whether a JSON value is true, or false."""
+
+    @abstractmethod
+    def as_number(self, kind: str, value: str) -> str:
+        """Return a JSON value as a number; NULL for one of another type."""
+
+    def as_text(self, value: str) -> str:
+        """Return a JSON value that is a text."""
+        return value
 
 
 def searched_text(heading: str | None, content: str) -> str:

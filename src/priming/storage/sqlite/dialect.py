@@ -9,8 +9,8 @@ from contextlib import closing
 from typing import Any, TypeVar
 from zlib import crc32
 
-from priming.storage.filters import Comparison, Condition
-from priming.storage.sql.dialect import COMPARE, Clauses, Dialect, Values, can_order, cjk_pairs, phrases
+from priming.storage.filters import Condition
+from priming.storage.sql.dialect import Clauses, Dialect, Values, cjk_pairs, phrases
 from priming.storage.sql.walk import RowScan
 
 T = TypeVar("T")
@@ -116,6 +116,7 @@ def bound_values(namespace: str, values: Values | None) -> dict[str, Any]:
 
 class _SqliteClauses(Clauses):
     false, true = "0", "1"
+    text_kind, element = "text", ("type", "value")
 
     def equals(self, column: str, values: Sequence[Any], *, is_number: bool) -> str:  # noqa: ARG002
         return f"coalesce({column} IN {self._list(values)}, 0)"
@@ -129,46 +130,19 @@ class _SqliteClauses(Clauses):
     def ordered(self, column: str, operator: str, value: Any, *, is_number: bool) -> str:  # noqa: ARG002
         return f"coalesce({column} {operator} {self.bind(value)}, 0)"
 
-    def of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
-        path = self.bind(
-            "$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in comparison.path[1:])
-        )
-        kind, value = f"json_type(v.metadata, {path})", f"json_extract(v.metadata, {path})"
-        if comparison.operator == "exists":
-            return f"{value} IS {'NOT ' if comparison.value else ''}NULL"
-        if comparison.operator in ("eq", "in"):
-            return self._equal(kind, value, operands)
-        if comparison.operator == "contains":
-            inside = self._equal("type", "value", operands)
-            each = f"SELECT 1 FROM json_each(v.metadata, {path}) WHERE {inside}"
-            in_array = f"{kind} IS 'array' AND EXISTS ({each})"
-            if not isinstance(comparison.value, str):
-                return in_array
-            in_text = f"{kind} IS 'text' AND instr({value}, {self.bind(comparison.value)}) > 0"
-            return f"({in_array}) OR ({in_text})"
-        same = f"{kind} IS 'text'" if isinstance(comparison.value, str) else _is_number(kind)
-        return f"{same} AND {value} {COMPARE[comparison.operator]} {self.bind(comparison.value)}"
+    def member(self, path: Sequence[str]) -> tuple[str, str, str]:
+        place = self.bind("$" + "".join(f".{json.dumps(part, ensure_ascii=False)}" for part in path))
+        at = f"(v.metadata, {place})"
+        return f"json_type{at}", f"json_extract{at}", f"json_each{at}"
 
-    def _equal(self, kind: str, value: str, operands: Sequence[Any]) -> str:
-        """Whether a JSON value equals any of some others, of its own type."""
-        texts = [operand for operand in operands if isinstance(operand, str)]
-        numbers = [operand for operand in operands if can_order(operand)]
-        flags = {operand for operand in operands if isinstance(operand, bool)}
-        clauses = [f"{kind} IS '{str(flag).lower()}'" for flag in sorted(flags, reverse=True)]
-        if any(operand is None for operand in operands):
-            clauses.append(f"{value} IS NULL")
-        if texts:
-            clauses.append(f"({kind} IS 'text' AND {value} IN {self._list(texts)})")
-        if numbers:
-            clauses.append(f"({_is_number(kind)} AND {value} IN {self._list(numbers)})")
-        return " OR ".join(clauses) or "0"
+    def is_flag(self, kind: str, value: str, flag: bool) -> str:  # noqa: ARG002
+        return f"coalesce({kind} = '{str(flag).lower()}', 0)"
+
+    def as_number(self, kind: str, value: str) -> str:
+        return f"CASE WHEN {kind} IN ('integer', 'real') THEN {value} END"
 
     def _list(self, values: Sequence[Any]) -> str:
         return f"(SELECT value FROM json_each({self.bind(list(values))}))"
-
-
-def _is_number(kind: str) -> str:
-    return f"coalesce({kind} IN ('integer', 'real'), 0)"
 
 
 def fts_query(words: str) -> str:
