@@ -151,16 +151,8 @@ class ServerState:
         self, operation: str, namespace: str | None, code: str | None, status: int, seconds: float
     ) -> None:
         """Count and log an answer at the store's socket; greetings, which clients send first, at debug only."""
-        self.metrics.answered(operation, status, seconds)
-        telemetry.write(
-            logging.DEBUG if operation in local_socket.ABOUT else logging.INFO,
-            "request",
-            operation=operation,
-            namespace=namespace,
-            status=status,
-            code=code,
-            ms=round(seconds * 1000, 2),
-        )
+        level = logging.DEBUG if operation in local_socket.ABOUT else logging.INFO
+        self.metrics.answered(operation, status, seconds, level, namespace=namespace, code=code)
         if namespace is not None and status == 200 and BY_NAME[operation].answers == "Receipt":
             self.jobs.forget(namespace)
 

@@ -24,6 +24,7 @@ from priming.errors import NotFound, PrimingError
 from priming.operations.local_http import json_bytes
 from priming.operations.local_server import Cancelled
 from priming.operations.service import LocalService
+from priming.serialization import encode
 from priming.types import Clock, Progress
 from priming_server.access.auth import RequestContext
 from priming_server.limits import FairThreads, WorkerPool
@@ -63,17 +64,8 @@ class Job:
 
     def as_dict(self) -> dict[str, Any]:
         """The job as routes return it."""
-        return {
-            "id": self.id,
-            "operation": self.operation,
-            "status": self.status,
-            "done": self.done,
-            "total": self.total,
-            "created_at": self.created_at.isoformat(),
-            "ended_at": None if self.ended_at is None else self.ended_at.isoformat(),
-            "result": self.result,
-            "error": self.error,
-        }
+        names = ("id", "operation", "status", "done", "total", "created_at", "ended_at", "result", "error")
+        return {name: encode(getattr(self, name)) for name in names}
 
 
 class Jobs:

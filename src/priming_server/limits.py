@@ -102,22 +102,18 @@ class FairThreads:
             self._pool.submit(self._work, lane, future, call)
 
     def _work(self, lane: str, future: Future[Any], call: Callable[[], Any]) -> None:
-        try:
-            if future.set_running_or_notify_cancel():
-                try:
-                    result = call()
-                except BaseException as error:  # noqa: BLE001 - the future passes it on, as those of a pool do
-                    future.set_exception(error)
-                else:
-                    future.set_result(result)
-        finally:
-            with self._idle:
-                self._busy -= 1
-                self._running[lane] -= 1
-                if not self._running[lane]:
-                    del self._running[lane]
-                self._start()
-                self._idle.notify_all()
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - the future passes it on, as those of a pool do
+                future.set_exception(error)
+        with self._idle:
+            self._busy -= 1
+            self._running[lane] -= 1
+            if not self._running[lane]:
+                del self._running[lane]
+            self._start()
+            self._idle.notify_all()
 
 
 class WorkerPool:

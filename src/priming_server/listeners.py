@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import socket
-import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -68,7 +67,10 @@ def _at_address(name: str, port: int) -> Iterator[socket.socket]:
 def _at_file(path: Path) -> Iterator[socket.socket]:
     """A socket of mode 0600, removed at the end; the socket of a dead server is replaced."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        _remove_dead(path)
+        if local_socket.listens(path):
+            raise Conflict(f"{path} is in use by another server: stop that server, or name another socket")
+        if path.is_socket():
+            path.unlink()
         try:
             bind_privately(listener, path)
         except OSError as error:
@@ -77,19 +79,6 @@ def _at_file(path: Path) -> Iterator[socket.socket]:
             yield listener
         finally:
             path.unlink(missing_ok=True)
-
-
-def _remove_dead(path: Path) -> None:
-    """Remove a socket on which no server listens; ``Conflict`` if one does."""
-    if not path.exists() or not stat.S_ISSOCK(path.stat().st_mode):
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            probe.connect(str(path))
-        except OSError:
-            path.unlink(missing_ok=True)
-            return
-    raise Conflict(f"{path} is in use by another server: stop that server, or name another socket")
 
 
 @contextmanager

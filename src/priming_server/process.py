@@ -11,8 +11,8 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -112,7 +112,7 @@ def run(
                 )
                 address = str(path) if path else _address(listener)
                 _raise_file_limit()
-                announce = partial(ready or _ignore, address)
+                announce = partial(ready or (lambda _: None), address)
                 server = UvicornServer(app, params, announce, local, own_file=path is not None)
                 if server.local is not None and path is None:
                     server.local.address = address
@@ -129,10 +129,6 @@ def _address(listener: socket.socket) -> str:
     """Where it listens, as a URL."""
     name, port = listener.getsockname()[:2]
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-
-
-def _ignore(address: str) -> None:
-    """Do nothing with the address."""
 
 
 def http_or_messages(hand_over: Callable[[socket.socket, bytes], None]) -> type[H11Protocol]:
@@ -204,30 +200,19 @@ class UvicornServer(Server):
         )
         super().__init__(config)
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """SIGTERM and SIGINT end the server, and the process goes on to close what it holds."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {
-            number: signal.signal(number, self.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)
-        }
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        """SIGTERM first announces the end, if there is time to drain; a second signal, or SIGINT, ends at once.
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """SIGTERM first announces the end, if there is time to drain; a second signal, or SIGINT, ends at once."""
+        uvicorn's own would send the process the signal again at the end, which then could not close what it holds.
+        """
         state = self._app.state.server
         if sig == signal.SIGTERM and self._params.drain_seconds and not state.draining:
             state.draining = True
             self._drained = time.monotonic() + self._params.drain_seconds
             notify_supervisor("STOPPING=1")
         else:
-            super().handle_exit(sig, frame)
+            self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
+            self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
         """Whether to end: uvicorn asks ten times a second."""

@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import Any, TextIO
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -84,10 +84,12 @@ class Metrics:
         ):
             Gauge(name, about, registry=self._registry).set_function(count)
 
-    def answered(self, operation: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+    def answered(self, operation: str, status: int, seconds: float, level: int, **fields: Any) -> None:
+        """Count and log an answer."""
         self._requests.labels(operation, str(status)).inc()
         self._seconds.labels(operation).observe(seconds)
+        ms = round(seconds * 1000, 2)
+        write(level, "request", operation=operation, status=status, ms=ms, **fields)
 
     def text(self) -> bytes:
         """All of them, as Prometheus reads them."""

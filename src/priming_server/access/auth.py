@@ -29,7 +29,6 @@ from priming.config.variables import VERSION
 from priming.core.arguments.normal_forms import normalized
 from priming.errors import PrimingError
 from priming.types import EVERYWHERE, Token
-from priming_server import telemetry
 from priming_server.access.sessions import SAFE, BrowserSessions, check_own_page
 from priming_server.access.tokens import Tokens
 from priming_server.limits import Bodies, RateLimiter, limited, too_large
@@ -245,18 +244,16 @@ class RequestMiddleware:
 
     def _record(self, context: RequestContext, scope: Scope, seconds: float) -> None:
         """Count and log a request."""
-        self._metrics.answered(context.operation, context.status, seconds)
-        telemetry.write(
+        self._metrics.answered(
+            context.operation,
+            context.status,
+            seconds,
             logging.INFO,
-            "request",
             request_id=context.request_id,
             method=scope["method"],
-            operation=context.operation,
             namespace=context.namespace,
             token=context.token.id if context.token else None,
-            status=context.status,
             code=context.code,
-            ms=round(seconds * 1000, 2),
         )
 
 

@@ -78,8 +78,7 @@ def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
     for name, value in fields.items():
         if name not in taken:
             raise ParamError(name, value, f"is not an argument: search takes {', '.join(taken)}")
-    _refuse_floor(request)
-    _refuse_spreading(request)
+    _refuse_ineffective(request)
     try:
         recall = call("recall", request)
     except ParamError as error:
@@ -117,21 +116,15 @@ def _spreading(fields: dict[str, Any]) -> bool:
     return bool(own or other)
 
 
-def _refuse_floor(request: Mapping[str, Any]) -> None:
-    """Refuse a floor, which applies only in profiles with a relevance."""
+def _refuse_ineffective(request: Mapping[str, Any]) -> None:
+    """Refuse a floor in a profile without a relevance, and to spread in one whose score has no activation."""
     name = request["profile"]
     profile = ALL.get(name) if isinstance(name, str) else None
-    if request.get("floor") and profile is not None and profile.relevance is None:
-        raise ParamError(
-            "floor", request["floor"], f"has no effect: the profile {name} computes no relevance"
-        )
-
-
-def _refuse_spreading(request: Mapping[str, Any]) -> None:
-    """Refuse to spread in a profile whose score has no activation."""
-    name = request["profile"]
-    profile = ALL.get(name) if isinstance(name, str) else None
-    if request["spread"] and profile is not None and not profile.spreads:
+    if profile is None:
+        return
+    if (floor := request.get("floor")) and profile.relevance is None:
+        raise ParamError("floor", floor, f"has no effect: the profile {name} computes no relevance")
+    if request["spread"] and not profile.spreads:
         spreading = ", ".join(other.name for other in ALL.values() if other.spreads)
         rule = f"has no effect: nothing spreads in the profile {name}; leave it out, or choose one of {spreading}"
         raise ParamError("use_spreading", True, rule)

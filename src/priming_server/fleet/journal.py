@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from priming.config import environment, private_files
 from priming.config.ids import time_of
 from priming.config.values import dataclass
 from priming.errors import Conflict, NotFound, StoreError
+from priming.serialization import decode, encode
 from priming_server.fleet.task import FleetOutcome
 
 
@@ -51,24 +52,24 @@ class RunRecord:
 
     path: Path
     header: RunHeader
-    outcomes: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    outcomes: dict[int, FleetOutcome] = field(default_factory=dict)
 
     @property
     def done(self) -> set[int]:
         """The numbers of the tasks that succeeded."""
-        return {number for number, outcome in self.outcomes.items() if outcome["code"] is None}
+        return {number for number, outcome in self.outcomes.items() if outcome.code is None}
 
     def add(self, number: int, outcome: FleetOutcome) -> None:
         """Record how a task ended."""
-        value = {**asdict(outcome), "counts": dict(outcome.counts)}
-        self.outcomes[number] = value
-        self._append({"task": number, **value})
+        self.outcomes[number] = outcome
+        self.append({"task": number, **encode(outcome)})
 
     def remove(self) -> None:
         """Remove the file of a run that needs no continuation."""
         self.path.unlink(missing_ok=True)
 
-    def _append(self, value: Mapping[str, Any]) -> None:
+    def append(self, value: Mapping[str, Any]) -> None:
+        """Write a line."""
         try:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(value) + "\n")
@@ -100,7 +101,7 @@ def begin(header: RunHeader) -> RunRecord:
         private_files.create_file(journal.path)
     except OSError as error:
         raise StoreError(f"the record of the run cannot be written in {folder}: {error}") from error
-    journal._append({**asdict(header), "arguments": dict(header.arguments)})
+    journal.append(encode(header))
     return journal
 
 
@@ -144,19 +145,11 @@ def _listed(record: RunRecord) -> UnfinishedRun:
 def _record(path: Path) -> RunRecord | None:
     """The record in a file; None if the file has none."""
     try:
-        values = [*_parsed(path.read_text("utf-8").splitlines())]
-        first, *rest = values
-        header = RunHeader(
-            first["run"],
-            first["verb"],
-            first["arguments"],
-            tuple(first["stores"]),
-            tuple((store, name) for store, name in first["names"]),
-        )
-        outcomes: dict[int, Mapping[str, Any]] = {value.pop("task"): value for value in rest}
+        first, *rest = _parsed(path.read_text("utf-8").splitlines())
+        outcomes = {value["task"]: decode(FleetOutcome, value) for value in rest}
+        return RunRecord(path, decode(RunHeader, first), outcomes)
     except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError):
         return None
-    return RunRecord(path, header, outcomes)
 
 
 def _parsed(lines: Sequence[str]) -> Sequence[dict[str, Any]]:

@@ -125,14 +125,14 @@ class _FleetRun:
         done = self._journal.done
         counts, workers = Counter[str](), Counter[str]()
         for number, outcome in outcomes.items():
-            counts.update(outcome["counts"])
-            workers.update([outcome["worker"]] if number in done else [])
+            counts.update(outcome.counts)
+            workers.update([outcome.worker] if number in done else [])
         failed = tuple(
             FleetFailure(
                 header.stores[store],
                 name,
-                outcomes[number]["code"],
-                outcomes[number]["reason"],
+                str(outcomes[number].code),
+                str(outcomes[number].reason),
                 self._attempts[number],
             )
             for number, (store, name) in enumerate(header.names)

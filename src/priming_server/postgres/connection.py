@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from threading import local
 from typing import Any, TypeVar
 
@@ -108,7 +109,12 @@ class PostgresConnection:
             return self._sent(
                 transaction, namespace, lambda each: each.execute(sql, named, binary=True).fetchall()
             )
-        return self._retried(lambda connection: _read_once(connection, namespace, sql, named))
+
+        def read() -> list[tuple[Any, ...]]:
+            with self._taken() as connection:
+                return _read_once(connection, namespace, sql, named)
+
+        return self._retried(read)
 
     def of_every(self, sql: str) -> list[tuple[Any, ...]]:
         """All rows of one statement that lists namespaces; ``StoreError`` for a role that may not."""
@@ -300,13 +306,12 @@ class PostgresConnection:
                 transaction.scope = namespace
             return send(transaction.connection)
 
-    def _retried(self, send: Callable[[psycopg.Connection[Any]], T]) -> T:
-        """Send a read, again if its connection is lost."""
+    def _retried(self, attempt: Callable[[], T]) -> T:
+        """Attempt something again, on another connection, whose connection is lost."""
         deadline = time.monotonic() + self.busy_timeout
         while True:
             try:
-                with self._taken() as connection:
-                    return send(connection)
+                return attempt()
             except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:
                 if not is_lost(error) or time.monotonic() > deadline:
                     raise translate_error(error, self.place) from error
@@ -316,29 +321,22 @@ class PostgresConnection:
     def _taken(self, begin: str | None = None) -> Iterator[psycopg.Connection[Any]]:
         """A connection of the pool, with a transaction begun. A thread has one at a time: there may be no other."""
         with self._shared.turns if self._thread.works_long else nullcontext():
-            connection = self._begun(begin)
+            connection = self._retried(partial(self._begun, begin))
             try:
                 yield connection
             finally:
                 self._pool.putconn(connection)
 
     def _begun(self, begin: str | None) -> psycopg.Connection[Any]:
-        """A connection with a transaction begun; another is tried where one turns out to be lost."""
-        deadline = time.monotonic() + self.busy_timeout
-        while True:
-            connection = self._from_pool()
-            try:
-                if begin is not None:
-                    connection.execute(begin)
-                return connection
-            except psycopg.Error as error:
-                self._pool.putconn(connection)
-                if not is_lost(error) or time.monotonic() > deadline:
-                    raise translate_error(error, self.place) from error
-            except BaseException:
-                self._pool.putconn(connection)
-                raise
-            time.sleep(random.uniform(0, POSTGRES.retry_pause))
+        """A connection with a transaction begun."""
+        connection = self._from_pool()
+        try:
+            if begin is not None:
+                connection.execute(begin)
+        except BaseException:
+            self._pool.putconn(connection)
+            raise
+        return connection
 
     def _from_pool(self) -> psycopg.Connection[Any]:
         patience = max(self.busy_timeout, POSTGRES.connect_timeout)

@@ -15,6 +15,7 @@ import psycopg
 from pgvector.psycopg import register_vector
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Conninfo
+from psycopg.sql import Identifier
 from psycopg_pool import ConnectionPool
 
 from priming.config.store_urls import without_password
@@ -83,7 +84,7 @@ def _new_pool(
 ) -> ConnectionPool[Any]:
     """A pool, once a first connection has found the schema to be the newest, or made it so."""
     _, url, schema, most = key
-    path = f"SET search_path = {_quoted(schema)}, public, extensions".encode()
+    path = f"SET search_path = {Identifier(schema).as_string()}, public, extensions".encode()
 
     def configure(connection: psycopg.Connection[Any]) -> None:
         connection.execute(path)
@@ -121,10 +122,6 @@ def _check_encoding(connection: psycopg.Connection[Any], place: str) -> None:
 def _roll_back(connection: psycopg.Connection[Any]) -> None:
     if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
         connection.execute("ROLLBACK")
-
-
-def _quoted(schema: str) -> str:
-    return '"' + schema.replace('"', '""') + '"'
 
 
 def place_of(url: str) -> str:
