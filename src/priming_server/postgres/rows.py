@@ -15,6 +15,8 @@ from priming_server.postgres.connection import PostgresConnection
 from priming_server.postgres.dialect import PostgresDialect
 from priming_server.postgres.schema import NAMESPACES, check_version
 
+_COPIED = 20_000
+"""Rows that are copied at once: after each so many, links are packed anew."""
 _HERE = "namespace = :namespace AND memory = ANY(:memories::bigint[])"
 
 
@@ -72,7 +74,7 @@ def check_known(db: PostgresConnection) -> None:
 def copy_namespace(source: Store, target: Store, namespace: str) -> None:
     """Append all that a namespace holds to another store, which has nothing of it."""
     for kind in PARTS:
-        for batch in batches(source.part(namespace, kind)):
+        for batch in batches(source.part(namespace, kind), _COPIED):
             target.append(namespace, batch)
 
 
