@@ -37,18 +37,6 @@ LEAST = 30
 MEASURE = f"average precision at {DEPTH}"
 
 
-@dataclass(frozen=True, slots=True)
-class AblationQuery:
-    """The checked arguments of ``ablate``."""
-
-    terms: tuple[str, ...]
-    profile: Profile
-    limit: int
-    propose: bool
-    apply: bool
-    progress: Progress
-
-
 def ablate(
     memory: Namespace,
     terms: Collection[str] | None = None,
@@ -78,15 +66,37 @@ def ablate(
     """
     if apply and not propose:
         raise ParamError("apply", True, "needs propose: set propose too, or leave apply out")
-    query = AblationQuery(
-        terms=_terms(terms),
-        profile=_weighed_profile(memory, profile),
-        limit=check_count("limit", limit, 1, STORE.trace_count),
-        propose=propose,
-        apply=apply,
-        progress=progress or (lambda _done, _total: None),
+    chosen, weighed = _terms(terms), _weighed_profile(memory, profile)
+    sample = judged_sample(memory, weighed, check_count("limit", limit, 1, STORE.trace_count))
+    rarity = Evidence(sample.replay.working, memory.embedder, "", sample.now, sample.at).rarity
+    recalls = len(sample.replay.cases)
+    tick = _progress_counter(progress or (lambda _done, _total: None), recalls * (1 + len(chosen)))
+    judged = JudgedCues(sample, cue_groups(sample, rarity), tick)
+    result = Ablation(
+        at=sample.at,
+        namespace=memory.namespace,
+        profile=weighed.name,
+        measure=MEASURE,
+        recalls=recalls,
+        cues=len(judged.groups),
+        left_out=sample.left_out,
+        quality=None,
     )
-    return _ablate(memory, query)
+    if not judged.groups:
+        return replace(result, reason=_too_few(0))
+    base = judged.quality(sample.now)
+    without = {term: judged.quality(sample.now, (term,)) for term in chosen}
+    worths = tuple(_worth(sample.now, term, base, without[term]) for term in chosen)
+    result = replace(result, quality=float(base.mean()), terms=worths)
+    if not propose:
+        return result
+    if len(judged.groups) < LEAST:
+        return replace(result, reason=_too_few(len(judged.groups)))
+    offer = propose_weights(WeightSearch(weighed.recall, sample.now, judged.quality))
+    if offer is None:
+        return replace(result, reason="no other weights serve the judged cues better")
+    operation = _apply(memory, weighed, offer) if apply and offer.stands else None
+    return replace(result, proposal=offer, operation=operation)
 
 
 def _weighed_profile(memory: Namespace, name: str | None) -> Profile:
@@ -107,44 +117,6 @@ def _terms(value: Any) -> tuple[str, ...]:
         raise ParamError("terms", value, f"must be some of {', '.join(TERMS)}")
     chosen = {check_choice("terms", name, TERMS) for name in names}
     return tuple(name for name in TERMS if name in chosen)
-
-
-def _ablate(memory: Namespace, query: AblationQuery) -> Ablation:
-    """Replay the judged recalls without each term; only ``apply`` with a certain gain writes."""
-    sample = judged_sample(memory, query.profile, query.limit)
-    rarity = Evidence(sample.replay.working, memory.embedder, "", sample.now, sample.at).rarity
-    tick = _progress_counter(query, len(sample.replay.cases))
-    judged = JudgedCues(sample, cue_groups(sample, rarity), tick)
-    result = Ablation(
-        at=sample.at,
-        namespace=memory.namespace,
-        profile=query.profile.name,
-        measure=MEASURE,
-        recalls=len(sample.replay.cases),
-        cues=len(judged.groups),
-        left_out=sample.left_out,
-        quality=None,
-    )
-    if not judged.groups:
-        return replace(result, reason=_too_few(0))
-    base = judged.quality(sample.now)
-    without = {term: judged.quality(sample.now, (term,)) for term in query.terms}
-    result = replace(
-        result,
-        quality=float(base.mean()),
-        terms=tuple(_worth(sample.now, term, base, without[term]) for term in query.terms),
-    )
-    if not query.propose:
-        return result
-    if len(judged.groups) < LEAST:
-        return replace(result, reason=_too_few(len(judged.groups)))
-    offer = propose_weights(WeightSearch(query.profile.recall, sample.now, judged.quality))
-    if offer is None:
-        return replace(result, reason="no other weights serve the judged cues better")
-    result = replace(result, proposal=offer)
-    if not (query.apply and offer.stands):
-        return result
-    return replace(result, operation=_apply(memory, query.profile, offer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +174,15 @@ def _too_few(cues: int) -> str:
     )
 
 
-def _progress_counter(query: AblationQuery, recalls: int) -> Callable[[], None]:
+def _progress_counter(progress: Progress, total: int) -> Callable[[], None]:
     """A function that reports one more replay; the total is None once weights are searched."""
-    done, total = 0, recalls * (1 + len(query.terms))
-    query.progress(done, total)
+    done = 0
+    progress(done, total)
 
     def tick() -> None:
         nonlocal done
         done += 1
-        query.progress(done, total if done <= total else None)
+        progress(done, total if done <= total else None)
 
     return tick
 

@@ -201,19 +201,8 @@ _ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 def length(item: BenchItem) -> int:
     """The tokens of an item as recall packs it, line end included: the same for every contestant."""
-    record = MemoryRecord(
-        id=item.key,
-        namespace="bench",
-        key=item.key,
-        kind=item.kind,
-        content=item.text,
-        gist=item.text,
-        heading=item.heading,
-        speaker=item.speaker,
-        session=item.session,
-        occurred_at=item.occurred_at,
-        recorded_at=_ANY_DAY,
-    )
+    values = {name: value for name, value in item.arguments().items() if name != "files"}
+    record = MemoryRecord(id=item.key, namespace="bench", gist=item.text, recorded_at=_ANY_DAY, **values)
     return estimate_tokens(format_full(record) + "\n")
 
 

@@ -54,16 +54,9 @@ class BenchItem:
 
     def arguments(self) -> dict[str, Any]:
         """The item as arguments of ``remember``."""
-        values = {
-            "content": self.text,
-            "key": self.key,
-            "kind": self.kind,
-            "heading": self.heading,
-            "speaker": self.speaker,
-            "session": self.session,
-            "occurred_at": self.occurred_at,
-            "files": self.files or None,
-        }
+        names = ("key", "kind", "heading", "speaker", "session", "occurred_at")
+        values = {name: getattr(self, name) for name in names}
+        values |= {"content": self.text, "files": self.files or None}
         return {name: value for name, value in values.items() if value is not None}
 
 

@@ -78,9 +78,11 @@ class _NamespacedApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, if its token may use the namespace in its path."""
-        request = Request(scope, receive)
-        context = context_of(request)
-        namespace = scope["path_params"]["namespace"]
+        answer = await self._answer(Request(scope, receive))
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        context, namespace = context_of(request), request.path_params["namespace"]
         context.enter(namespace, "mcp")
         if request.method != "POST":
             raise Refused(405, "method_not_allowed", _ONLY_POST, {"Allow": "POST"})
@@ -90,19 +92,13 @@ class _NamespacedApp:
             message = read_message(await request.body(), context.limits.depth, context.limits.values)
         except ParamError as error:
             raise refusal(error, everywhere=context.everywhere) from None
-        problem = _header_problem(request.headers, message)
+        number, problem = number_of(message), _header_problem(request.headers, message)
         if problem is not None:
-            number = number_of(message)
-            await _response(error_message("" if number is None else number, problem), 400)(
-                scope, receive, send
-            )
-            return
-        if number_of(message) is None:
-            await Response(status_code=202)(scope, receive, send)
-            return
+            return _response(error_message("" if number is None else number, problem), 400)
+        if number is None:
+            return Response(status_code=202)
         conversation = McpConversation(self._client(context, namespace, groups))
-        answer = await self._answered(request, conversation, message, receive)
-        await answer(scope, receive, send)
+        return await self._answered(request, conversation, message)
 
     def _client(self, context: RequestContext, namespace: str, groups: str) -> McpClient:
         def caller(operation: str) -> Caller:
@@ -122,7 +118,7 @@ class _NamespacedApp:
         )
 
     async def _answered(
-        self, request: Request, conversation: McpConversation, message: Mapping[str, Any], receive: Receive
+        self, request: Request, conversation: McpConversation, message: Mapping[str, Any]
     ) -> Response:
         """Answer in a thread of the namespace, a long call by a stream of its progress."""
         server, context = request.app.state.server, context_of(request)
@@ -140,7 +136,7 @@ class _NamespacedApp:
                 raise Cancelled
 
         async def watch() -> None:
-            while (await receive())["type"] != "http.disconnect":
+            while (await request.receive())["type"] != "http.disconnect":
                 pass
             gone.set()
 

@@ -35,7 +35,6 @@ from priming.serialization import encode
 from priming.text.quotation import json_text
 
 F = TypeVar("F", bound=Callable[..., Any])
-Version = Annotated[bool, flag("--version", "Print the version and exit")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,8 @@ def create(*modules: ModuleType, only: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     store = Parameter("store", Parameter.KEYWORD_ONLY, annotation=StoreOptions)
-    shown = Parameter("version", Parameter.KEYWORD_ONLY, default=False, annotation=Version)
+    version = Annotated[bool, flag("--version", "Print the version and exit")]
+    shown = Parameter("version", Parameter.KEYWORD_ONLY, default=False, annotation=version)
     _declare(root, [*_singles(store), shown])  # each command reads the options of the store from the context
     app.callback()(root)
     parts = [part for module in modules for part in module.GROUPS]

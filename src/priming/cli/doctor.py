@@ -53,6 +53,7 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
     from priming.storage.sqlite import presence
     from priming.storage.sqlite.files import APPLICATION_ID, migrations
 
+    newest = len(migrations())
     try:
         with closing(presence.reader(path)) as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -62,19 +63,15 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
         remedy = "check its permissions, or restore a backup: priming restore-backup"
         yield Check("store", FAIL, f"{path} cannot be read: {error}", remedy)
         return
-    newest = len(migrations())
-    if mark != APPLICATION_ID or version > newest:
-        problem = (
-            "belongs to another program"
-            if mark != APPLICATION_ID
-            else f"has schema {version}; the newest known is {newest}"
-        )
-        remedy = "name another file with --url" if mark != APPLICATION_ID else "install a newer Priming"
+    problem = remedy = ""
+    if mark != APPLICATION_ID:
+        problem, remedy = "belongs to another program", "name another file with --url"
+    elif version > newest:
+        problem, remedy = f"has schema {version}; the newest known is {newest}", "install a newer Priming"
+    elif sound != "ok":
+        problem, remedy = f"is damaged: {sound}", "restore a backup: priming restore-backup"
+    if problem:
         yield Check("store", FAIL, f"{path} {problem}", remedy)
-        return
-    if sound != "ok":
-        remedy = "restore a backup: priming restore-backup"
-        yield Check("store", FAIL, f"{path} is damaged: {sound}", remedy)
         return
     yield Check("store", OK, f"{path}, {path.stat().st_size / _MIB:.1f} MiB, schema {version}")
     if (reason := presence.why_unwritable(path)) is not None:
@@ -139,7 +136,6 @@ def path_of(store: StoreOptions) -> Path | None:
     return environment.locate(store.location()).path
 
 
-_MIN_PYTHON = (3, 11)
 _LOW, _FULL = 1024 * _MIB, 100 * _MIB
 """Free space on the store's disk that is low, and too low."""
 _EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
@@ -177,11 +173,7 @@ def run(store: StoreOptions) -> list[Check]:
 
 
 def _python(_store: StoreOptions) -> Iterator[Check]:
-    python = f"Python {platform.python_version()} at {sys.executable}, priming {VERSION}"
-    if sys.version_info < _MIN_PYTHON:
-        yield Check("python", FAIL, python, "install Python 3.11 or newer")
-    else:
-        yield Check("python", OK, python)
+    yield Check("python", OK, f"Python {platform.python_version()} at {sys.executable}, priming {VERSION}")
 
 
 def _packages(_store: StoreOptions) -> Iterator[Check]:
@@ -291,7 +283,7 @@ def _server(store: StoreOptions) -> Iterator[Check]:
 
     url = store.location()
     where = places.real(url) or environment.locate(url)
-    at = places.of_store(url) if places.available() else None
+    at = store.socket()
     if at is None or (where.path is not None and not where.path.exists()):
         return
     if not at.exists():

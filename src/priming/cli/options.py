@@ -260,17 +260,11 @@ class ScopeOptions:
         for name in others:
             if name in _RESERVED:
                 raise ParamError("context", name, "has its own option or argument: use that")
-        return Cue(
-            text,
-            file=_single(self.file),
-            language=_single(self.language),
-            task=_single(self.task),
-            environment=_single(self.environment),
-            project=_single(self.project),
-            speaker=_single(self.speaker),
-            at=parse.optional_moment("at", getattr(self, "at", None)),
-            **others,
-        )
+        own = {name: _single(getattr(self, name)) for name in _PREDICATES}
+        return Cue(text, **own, at=parse.optional_moment("at", getattr(self, "at", None)), **others)
+
+
+_PREDICATES = tuple(field.name for field in fields(ScopeOptions) if field.name != "others")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
-from typer import Option
 from typer.models import ArgumentInfo
 
 from priming.cli import options, parse, records
@@ -216,25 +215,19 @@ def _meaning(name: str, argument: Argument, meanings: Mapping[str, str]) -> str:
 
 def _option(name: str, argument: Argument, help: str, *, by_name: bool) -> Any:
     """An option of typer, or what is typed without a name if it is required and may be passed by position."""
-    flag = f"--{name.replace('_', '-')}"
-    complete = parse.complete(CHOICES[name]) if name in CHOICES else None
-    word = _METAVARS.get(name, "NAME" if name == "name" or complete else "")
+    flag, words = f"--{name.replace('_', '-')}", CHOICES.get(name)
+    word = _METAVARS.get(name, "NAME" if name == "name" or words else "")
     if "bool" in argument.hint:
-        return Annotated[bool, Option(f"{flag}/--no{flag[1:]}" if argument.default else flag, help=help)]
+        return Annotated[bool, options.flag(f"{flag}/--no{flag[1:]}" if argument.default else flag, help)]
     is_list = "Sequence" in argument.hint or "Collection" in argument.hint
     if is_list and not by_name:
-        texts = Option(
-            flag.removesuffix("s"),
-            metavar=word or "TEXT",
-            help=f"{help} (repeatable)",
-            autocompletion=complete,
-        )
+        texts = options.option(flag.removesuffix("s"), word or "TEXT", f"{help} (repeatable)", words)
         return Annotated[list[str] | None, texts]
     kind, metavar = next((place for hint, place in _PLACES.items() if hint in argument.hint), (str, "TEXT"))
     if argument.is_required and argument.is_positional and not by_name:
-        return Annotated[kind, typer.Argument(metavar=name.upper(), help=help, autocompletion=complete)]
+        return Annotated[kind, options.argument(name.upper(), help, words)]
     meaning, word = (f"{help}, as a JSON array", "JSON") if is_list else (help, word)
-    named_by = Option(flag, metavar=word or metavar, help=meaning, autocompletion=complete)
+    named_by = options.option(flag, word or metavar, meaning, words)
     return Annotated[kind if argument.is_required else kind | None, named_by]
 
 

@@ -189,7 +189,16 @@ def _answer(
     if store.namespace is not None:
         raise ParamError("--namespace", store.namespace, "is one namespace: choose with --namespaces GLOB")
     at_once = FLEET.at_once if fleet.at_once is None else check_count("at_once", fleet.at_once, 1, 10_000)
-    request = _request(store, fleet, verb, arguments, agent)
+    settings = store.settings()
+    request = planning.FleetRequest(
+        verb,
+        (settings.store_url,) if fleet.stores is None else _urls(store, fleet.stores),
+        tuple(fleet.namespaces or ()),
+        arguments,
+        settings["store.profile"],
+        settings,
+        agent and agent.load(),
+    )
     with closing(_workers(fleet.address, request, at_once)) as workers:
         plan = planning.begin(request) if fleet.run is None else planning.resume(request, fleet.run)
         if plan.tasks:
@@ -206,27 +215,6 @@ def _interrupted(plan: FleetPlan) -> str:
     header = plan.journal.header
     done = f"{len(plan.journal.done):,} of {count_text(len(header.names), 'namespace')}"
     return f"interrupted: {done} are done; priming fleet {header.verb} --run {header.run} continues"
-
-
-def _request(
-    store: StoreOptions,
-    fleet: FleetOptions,
-    verb: str,
-    arguments: Mapping[str, Any],
-    agent: AgentOptions | None,
-) -> FleetRequest:
-    from priming_server.fleet.plan import FleetRequest
-
-    settings = store.settings()
-    return FleetRequest(
-        verb,
-        (settings.store_url,) if fleet.stores is None else _urls(store, fleet.stores),
-        tuple(fleet.namespaces or ()),
-        arguments,
-        settings["store.profile"],
-        settings,
-        None if agent is None else agent.load(),
-    )
 
 
 def _urls(store: StoreOptions, path: Path) -> tuple[str, ...]:

@@ -72,12 +72,10 @@ def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
         if link.message:
             yield line((link.message, WARN), indent=2)
     for link in stored.links if explain else ():
-        if link.source == stored.key:
-            arrow = f"─{label(link.relation)}→ {label(link.target)}"
-            yield line((f"{arrow} {records.strength(link)}", DIM), indent=2)
-        else:
+        arrow = f"─{label(link.relation)}→ {label(link.target)}"
+        if link.source != stored.key:
             arrow = f"←{label(link.relation)}─ {label(link.source)}"
-            yield line((f"{arrow} {records.strength(link)}", DIM), indent=2)
+        yield line((f"{arrow} {records.strength(link)}", DIM), indent=2)
 
 
 _SESSION = Annotated[str | None, option("--session", "NAME", "The conversation it belongs to")]

@@ -11,7 +11,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import md5
 from itertools import count
@@ -107,20 +107,14 @@ class Migrator:
         )
 
     def _short(self, number: int, step: ShortStep) -> None:
-        def attempt(wait: float) -> None:
-            with self.connection.transaction():
-                self._limit(wait, POSTGRES.migration_wait)
-                self.connection.execute(step.sql.encode())
-                self._record(number)
-
-        self._until_it_gets_its_locks(attempt)
-
-    def _until_it_gets_its_locks(self, attempt: Callable[[float], None]) -> None:
         """Attempt a step with growing patience, to which an automatic vacuum gives way too, and pauses for others."""
         deadline = time.monotonic() + POSTGRES.migration_patience
         for turn in count():
             try:
-                attempt(min(_FIRST_WAIT * 2**turn, POSTGRES.migration_wait))
+                with self.connection.transaction():
+                    self._limit(min(_FIRST_WAIT * 2**turn, POSTGRES.migration_wait), POSTGRES.migration_wait)
+                    self.connection.execute(step.sql.encode())
+                    self._record(number)
                 return
             except (errors.LockNotAvailable, errors.DeadlockDetected, errors.QueryCanceled) as error:
                 is_too_long = isinstance(error, errors.QueryCanceled) and turn >= _MOST_TOO_LONG
