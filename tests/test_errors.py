@@ -54,6 +54,17 @@ def test_a_missing_extra_names_the_command_that_installs_it():
     assert "pip install 'priming[fleet]'" in str(MissingExtra("fleet", "work on many machines"))
 
 
+def test_around_an_import_that_fails_a_missing_extra_is_raised_and_around_others_nothing():
+    with (
+        pytest.raises(MissingExtra, match=r"a cluster needs the extra 'fleet'") as raised,
+        MissingExtra("fleet", "a cluster"),
+    ):
+        raise ImportError("no module")
+    assert isinstance(raised.value.__cause__, ImportError)
+    with pytest.raises(ValueError, match="mine"), MissingExtra("fleet", "a cluster"):
+        raise ValueError("mine")
+
+
 def test_fifty_violations_are_told_and_the_others_counted():
     error = ParamError.of([f"item {n}: must be given" for n in range(10_000)])
     assert len(error.violations) == 51

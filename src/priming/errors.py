@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
 from datetime import datetime
 from typing import ClassVar
 
@@ -131,7 +130,10 @@ class BenchError(PrimingError):
 
 
 class MissingExtra(PrimingError):
-    """An optional dependency is not installed; the message names the extra."""
+    """An optional dependency is not installed; the message names the extra.
+
+    Around an import, ``with MissingExtra(…):``, it is raised where that fails.
+    """
 
     code = "missing_extra"
 
@@ -139,14 +141,12 @@ class MissingExtra(PrimingError):
         self.extra = extra
         super().__init__(f"{needed_for} needs the extra {extra!r}: pip install 'priming[{extra}]'")
 
+    def __enter__(self) -> None:
+        """Import, in the block, what the extra brings."""
 
-@contextmanager
-def needing(extra: str, what: str) -> Iterator[None]:
-    """Import what an extra brings, in the block; ``MissingExtra`` if it is not there."""
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtra(extra, what) from error
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, ImportError):
+            raise self from error
 
 
 def shown(value: object, limit: int = 120) -> str:

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from priming import Hit
-from priming.errors import needing
+from priming import Hit, MissingExtra
 from priming_adapters.common import Source, Users, forget, key_of, message, remember
 
-with needing("adk", "a memory service of ADK"):
+with MissingExtra("adk", "a memory service of ADK"):
     from google.adk.events.event import Event
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from google.adk.memory.memory_entry import MemoryEntry

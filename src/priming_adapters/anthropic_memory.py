@@ -14,12 +14,11 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from priming import MemoryRecord, PrimingError
-from priming.errors import needing
+from priming import MemoryRecord, MissingExtra, PrimingError
 from priming.namespace import DEFAULT_NAMESPACE
 from priming_adapters.common import Source, Users, at_key, every, forget, key_of, put
 
-with needing("anthropic", "the memory tool of Claude"):
+with MissingExtra("anthropic", "the memory tool of Claude"):
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 ROOT = "/memories"

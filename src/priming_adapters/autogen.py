@@ -7,13 +7,12 @@ import json
 import os
 from typing import Any
 
-from priming import Hit, ParamError
+from priming import Hit, MissingExtra, ParamError
 from priming import Memory as OpenMemory
-from priming.errors import needing
 from priming.namespace import DEFAULT_NAMESPACE
 from priming_adapters.common import Source, Users, every, forget, message, remember, text_of
 
-with needing("autogen", "a memory of AutoGen"):
+with MissingExtra("autogen", "a memory of AutoGen"):
     from autogen_core import CancellationToken, Component
     from autogen_core.memory import (
         Memory,

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from priming import Hit, MemoryRecord
-from priming.errors import needing
+from priming import Hit, MemoryRecord, MissingExtra
 from priming.namespace import DEFAULT_NAMESPACE
 from priming_adapters.common import SessionMemories, Users, message, remember, text_of
 
-with needing("langchain", "a retriever or a history of LangChain"):
+with MissingExtra("langchain", "a retriever or a history of LangChain"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.chat_history import BaseChatMessageHistory
     from langchain_core.documents import Document

@@ -15,13 +15,12 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, TypeAlias
 
-from priming import Conflict, Memory, MemoryRecord, ParamError
+from priming import Conflict, Memory, MemoryRecord, MissingExtra, ParamError
 from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_metadata, check_number
-from priming.errors import needing
 from priming.recall.recall import MOST_HITS
 from priming_adapters.common import Source, Users, at_key, every, forget, key_of, put_all
 
-with needing("langgraph", "a store of LangGraph"):
+with MissingExtra("langgraph", "a store of LangGraph"):
     from langgraph.store import base
 
 _OPERATORS = {"$eq": "eq", "$ne": "ne", "$gt": "gt", "$gte": "ge", "$lt": "lt", "$lte": "le"}

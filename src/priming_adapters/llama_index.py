@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from priming.errors import needing
+from priming import MissingExtra
 from priming.namespace import DEFAULT_NAMESPACE
 from priming_adapters.common import Users, message, remember
 
-with needing("llama-index", "a block of LlamaIndex's memory"):
+with MissingExtra("llama-index", "a block of LlamaIndex's memory"):
     from llama_index.core.bridge.pydantic import Field, PrivateAttr
     from llama_index.core.llms import ChatMessage
     from llama_index.core.memory import BaseMemoryBlock

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from priming import MemoryRecord
-from priming.errors import needing
+from priming import MemoryRecord, MissingExtra
 from priming.namespace import DEFAULT_NAMESPACE
 from priming.transfer.conversations import tool_note
 from priming_adapters.common import SessionMemories, Source, forget, message, remember, text_of
 
-with needing("openai-agents", "a session of OpenAI Agents"):
+with MissingExtra("openai-agents", "a session of OpenAI Agents"):
     from agents.memory.session_settings import SessionSettings, resolve_session_limit
 
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from priming import PrimingError
+from priming import MissingExtra, PrimingError
 from priming.config.caller import calling, present_caller
-from priming.errors import needing
 from priming.mcp import tools as described
 from priming.operations import replies
 from priming.operations.schema import arguments
@@ -18,7 +17,7 @@ from priming.verbs.op import Op
 from priming.verbs.rows import tools
 from priming_adapters.common import Source, Users
 
-with needing("pydantic-ai", "a toolset of Pydantic AI"):
+with MissingExtra("pydantic-ai", "a toolset of Pydantic AI"):
     from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool
 
 User = str | None | Callable[[RunContext[Any]], str | None]

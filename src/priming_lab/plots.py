@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.errors import StoreError, needing
+from priming.errors import MissingExtra, StoreError
 from priming_lab.metrics import PairedDifference, recall_at
 from priming_lab.run import Benchmark, Row
 from priming_lab.scoring import headline
@@ -184,7 +184,7 @@ def _whole(rows: Sequence[Row]) -> list[Row]:
 
 def _drawn(draw: Callable[[Any], None], title: str, x: str, y: str, width: float, height: float) -> bytes:
     """A figure with a transparent background."""
-    with needing("lab", "figures of a benchmark"):
+    with MissingExtra("lab", "figures of a benchmark"):
         import matplotlib as mpl
         from matplotlib.figure import Figure
     style: Any = {

@@ -16,7 +16,7 @@ from priming.cli.groups.care import Tools, chosen_tools
 from priming.cli.options import StoreOptions, argument, flag, option
 from priming.cli.output import DIM, KEY, OK, Part, Table, line, timestamp
 from priming.config.words import TOKEN_KINDS
-from priming.errors import ParamError, needing
+from priming.errors import MissingExtra, ParamError
 
 if TYPE_CHECKING:
     from priming.types import Token
@@ -78,7 +78,7 @@ def serve(
         lasts = parse.optional_duration("--idle", idle)
         at_socket.run(settings.store_url, settings, idle=lasts, params=settings.server, ready=ready)
         return Answer({"listening": None}, [line(("ended", DIM))])
-    with needing("server", "priming serve"):
+    with MissingExtra("server", "priming serve"):
         from priming_server import process
 
     process.run(
@@ -119,7 +119,7 @@ def open_page(
     running = _running(store)
     if running is not None:
         return show(running)
-    with needing("server", "priming open"):
+    with MissingExtra("server", "priming open"):
         from priming_server import process
 
     process.run(

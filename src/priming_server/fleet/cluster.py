@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from priming.config.environment import locate
 from priming.config.store_urls import without_password
-from priming.errors import ParamError, StoreError, needing
+from priming.errors import MissingExtra, ParamError, StoreError
 from priming_server.fleet.task import LOST, FleetOutcome, FleetTask, carry_out
 from priming_server.fleet.workers import Finished
 
@@ -144,7 +144,7 @@ def _ray() -> Any:
     """Ray, quiet: it sends no statistics of its use, and does not empty the variables of accelerators."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    with needing("fleet", "a cluster of Ray"):
+    with MissingExtra("fleet", "a cluster of Ray"):
         return import_module("ray")
 
 
