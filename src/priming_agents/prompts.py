@@ -18,6 +18,8 @@ _SENTENCE = re.compile(r".+?(?:(?<![.\s]\w)[.!?…]+(?=\s|$)|;\s|\s[–—-]\s|$
 _CLAUSE = re.compile(r"(?<!never)[,:] |,? so (?=no\b|never|don|please|always|use)", re.IGNORECASE)
 _REQUEST = re.compile(r"\b(?:you|we)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_MARK = re.compile(r"[\"“”„«»\[\]]|/(?!\w)")
+"""What shows that words are a quotation, a key or a folder, and is no part of them."""
 _LETTERS = 5
 """So many letters of two stems are alike where the words are of one, in either language."""
 
@@ -133,7 +135,7 @@ def _topic(text: str) -> frozenset[str]:
     """What a text is about: the beginnings of its stems, and the questions that they answer."""
     from priming.text.statements.judge import subjects
 
-    names = subjects(_class("light").sub(" ", text))
+    names = subjects(_class("light").sub(" ", _MARK.sub(" ", text)))
     return frozenset(name if name.startswith("question ") else name[:_LETTERS] for name in names)
 
 

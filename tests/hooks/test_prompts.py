@@ -256,6 +256,29 @@ vergiss die Regel mit dem Signieren der Commits nicht
 """.strip().splitlines(),
 )
 def test_a_sentence_that_only_speaks_of_withdrawing_a_rule_withdraws_none(text):
+@each_row(
+    "text",
+    [
+        'Remove "Deploy only on Mondays" from your memory',
+        "Vergiss „Deploy only on Mondays“.",
+        "forget deploy-only-on-mondays",
+        "ok, unlearn [deploy-only-on-mondays]",
+    ],
+)
+def test_a_rule_that_is_withdrawn_by_its_text_or_key_is_found(text):
+    (sentence,) = read_prompt(text).withdrawals
+    assert withdrawn(sentence, RULES)[0] == ["Deploy only on Mondays"]
+
+
+def test_a_folder_is_named_with_its_slash_or_without():
+    assert withdrawn("forget the rule about e2e", [*RULES, "Put browser tests in e2e/"])[1]
+
+
+def test_who_forgets_a_file_or_a_word_withdraws_no_rule():
+    for text in ('forget "main.go", open lib.go', "forget it", "drop the table of patients"):
+        assert all(withdrawn(each, RULES)[0] == [] for each in read_prompt(text).withdrawals), text
+
+
     assert not withdrawn(text, RULES)[1]
 
 
