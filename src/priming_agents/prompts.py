@@ -242,7 +242,9 @@ def _is_instruction(head: str, clause: str, objected: bool, weighs: bool) -> boo
     is_definite = _begins("definite", " ".join(words[1:3])) or len(words) < 2
     if verb:
         return objected or not is_definite or _has("ever", clause)
-    if _begins("verb", head) and (_has("ever", head) or (objected and not is_definite)):
+    if _has("repeated", head):
+        return False
+    if _begins("verb", head) and (_begins("general", head) or (objected and not is_definite)):
         return True
     return weighs and not is_definite and not _begins("joined", head)
 
@@ -290,15 +292,12 @@ def _rule(own: str, objected: bool) -> Correction | None:
     prefers = weighing is not None and act.lower().startswith("prefer")
     # A person also repeats a request of the moment: "I told you to open the file".
     is_request = frame and not verb and own[:2] in ("I ", "i ") and _begins("definite", act.partition(" ")[2])
-    lasts = (
-        objected
-        or frame
-        or ended
-        or _has("ever", plain)
-        or prefers
-        or re.match(r"stop|quit|avoid", plain, re.I)
-    )
-    is_part = is_request or text.endswith(":") or (negative and " and " in text)
+    # "Every time" lasts where it says so of the verb: not in "write a test that never fails", or "for Mondays".
+    often = _has("ever", plain) if negative else verb or _begins("general", plain)
+    stops = re.match(r"(?:stop|quit|avoid)\b(?!.* the\b)", plain, re.I)
+    lasts = objected or frame or ended or often or prefers or stops
+    is_repeated = not negative and _has("repeated", own)
+    is_part = is_request or is_repeated or text.endswith(":") or (negative and " and " in text)
     is_whole = not is_part and all(_begins("joined", part) or _begins("verb", part) for part in others)
     if not (is_act and lasts and is_whole and " " in act):
         return None

@@ -23,6 +23,9 @@ No - store timestamps in UTC
 I prefer ruff over flake8
 pls don't book anything before ten
 can you please stop rewriting tests every time?
+use always metric units
+nimm immer Dinkelmehl
+run the linter every time
 """.strip().splitlines()
 
 ASKED = {
@@ -58,6 +61,10 @@ Verwende keine einfachen Anführungszeichen mehr
 Nimm bitte kein Docker
 use no global variables
 hör auf die Kommentare zu löschen
+next time ask before you delete a file
+stop working on the parser
+stop logging in as root now
+keep answers short
 """,
     "a preference": """
 I'd rather have dataclasses than dicts
@@ -81,6 +88,20 @@ no, the other one, second from the left
 don't bother with the tests this time
 use tabs for this one
 lass die Tests diesmal weg
+run the tests again
+No, run tests again
+call Mrs Brandt again
+""",
+    "an adverb of what is made, not of making it": """
+write a haiku about never giving up
+add a flag to never retry
+write a function always returning zero
+create a lint rule to never allow var
+set retries to never
+schreibe einen Text über niemals aufgeben
+delete anything older than a week
+check the logs for anything strange
+plan the shifts for Sundays
 """,
     "a question": """
 why don't you use a set here?
@@ -235,27 +256,6 @@ def test_a_rule_is_withdrawn_without_a_question_only_if_the_user_names_it_and_no
         assert not withdrawn(text, [*RULES, "Use port 8080"])[1], text
 
 
-def test_a_statement_that_says_the_opposite_of_a_rule_names_it():
-    assert contradicted("you may use emojis again", ["Never use emojis", "Sign every commit"]) == [
-        "Never use emojis"
-    ]
-
-
-@each_row(
-    "text",
-    """
-don't forget the rule about signing commits
-never drop the rule about signing commits
-did you forget the rule about signing commits?
-should we scrap the rule about signing commits?
-the ticket: forget the rule about signing commits
-I might drop the rule about signing commits
-forget the rule about signing commits, just this once
-forget the rule about signing commits, the reviewer says
-vergiss die Regel mit dem Signieren der Commits nicht
-""".strip().splitlines(),
-)
-def test_a_sentence_that_only_speaks_of_withdrawing_a_rule_withdraws_none(text):
 @each_row(
     "text",
     [
@@ -279,6 +279,27 @@ def test_who_forgets_a_file_or_a_word_withdraws_no_rule():
         assert all(withdrawn(each, RULES)[0] == [] for each in read_prompt(text).withdrawals), text
 
 
+def test_a_statement_that_says_the_opposite_of_a_rule_names_it():
+    assert contradicted("you may use emojis again", ["Never use emojis", "Sign every commit"]) == [
+        "Never use emojis"
+    ]
+
+
+@each_row(
+    "text",
+    """
+don't forget the rule about signing commits
+never drop the rule about signing commits
+did you forget the rule about signing commits?
+should we scrap the rule about signing commits?
+the ticket: forget the rule about signing commits
+I might drop the rule about signing commits
+forget the rule about signing commits, just this once
+forget the rule about signing commits, the reviewer says
+vergiss die Regel mit dem Signieren der Commits nicht
+""".strip().splitlines(),
+)
+def test_a_sentence_that_only_speaks_of_withdrawing_a_rule_withdraws_none(text):
     assert not withdrawn(text, RULES)[1]
 
 
