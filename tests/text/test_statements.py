@@ -411,6 +411,18 @@ def test_a_rule_of_one_number_says_nothing_of_another():
     )
 
 
+def test_what_is_added_takes_the_place_of_nothing():
+    for earlier, later in (
+        ("Deploy on Mondays", "Also deploy on Tuesdays"),
+        ("Log to stdout", "Log to a file as well"),
+        ("Give 5 mg in the morning", "Give 5 mg in the evening too"),
+        ("Schreib die Briefe auf Deutsch", "Schreib die Briefe auch auf Polnisch"),
+    ):
+        assert judge(earlier, later).kind == "apart", later
+    assert judge("Deploy on Mondays", "Also deploy on Mondays").kind == "same"
+    assert judge("Never deploy on Mondays", "Deploy on Mondays too").kind == "changes"
+
+
 @each_row(
     ("older", "newer"),
     [

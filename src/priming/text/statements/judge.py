@@ -356,6 +356,8 @@ class _Judge:
         one_subject = self._is_of_one_subject()
         if any(w.sign < 0 and not w.contrast for w in (*removed, *added)):
             return "unclear" if one_subject else "apart", "they reject different things"
+        if "too" in self.new.marks - self.old.marks:
+            return "apart", f"{_quoted(added)} comes beside {_quoted(removed)}"
         if self.are_numbered(instructs=True):
             return "apart", f"one is about {_quoted(removed)}, the other about {_quoted(added)}"
         ours, theirs = ({(w.part, w.lead or w.phrase, w.contrast) for w in rest} for rest in (removed, added))

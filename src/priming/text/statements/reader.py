@@ -36,7 +36,7 @@ PARTICLES = frozenset(("in", "out", "on", "off", "up", "down", "back", "forward"
 """Words that say where to beside a verb and its object: "roll it back", "round up the sum"."""
 _ADVERB = 5
 """Letters of the shortest words in -ly that are no adverbs, "only", "early"."""
-_MARKS = frozenset(("maybe", "past", "only", "now", "all", "may", "it", "this", "that", "a", "the"))
+_MARKS = frozenset(("maybe", "past", "only", "too", "now", "all", "may", "it", "this", "that", "a", "the"))
 
 Role = Literal["verb", "object", "subject", "value", "place"]
 
