@@ -23,7 +23,8 @@ from priming.text.dates import (
     has_time,
     is_question,
 )
-from priming.text.time_grammar import easter, period
+from priming.text.time_grammar import period
+from priming.text.time_words import easter
 
 PARAMS = RecallParams()
 ANY_TEXT = st.text(st.characters())
@@ -428,6 +429,30 @@ def days_named(text, now=SATURDAY, **more):
         ("a year ago yesterday", "2025-11-27", "2025-11-27"),
         ("twenty days ago", "2026-11-08", "2026-11-08"),
         ("on the twenty-first of January 2025", "2025-01-01", "2025-01-31"),
+        # what is in a longer time that stands beside it
+        ("last year on 4 April", "2025-04-04", "2025-04-04"),
+        ("two years ago in May", "2024-05-01", "2024-05-31"),
+        ("last month on the 13th", "2026-10-13", "2026-10-13"),
+        ("last year in Q3", "2025-07-01", "2025-09-30"),
+        ("two years ago at Easter", "2024-03-29", "2024-04-01"),
+        ("a week ago last Thursday", "2026-11-19", "2026-11-19"),
+        ("il y a deux ans, en mai", "2024-05-01", "2024-05-31"),
+        ("el año pasado, el 3 de octubre", "2025-10-03", "2025-10-03"),
+        ("le 13 du mois dernier", "2026-10-13", "2026-10-13"),
+        ("am 3. Oktober letzten Jahres", "2025-10-03", "2025-10-03"),
+        # the last stretch of time up to now, and that of the calendar
+        ("in the last month", "2026-10-29", "2026-11-28"),
+        ("last month", "2026-10-01", "2026-10-31"),
+        ("over the last weekend", "2026-11-21", "2026-11-22"),
+        ("in the last fortnight", "2026-11-15", "2026-11-28"),
+        ("au cours de la dernière semaine", "2026-11-22", "2026-11-28"),
+        ("en el último mes", "2026-10-29", "2026-11-28"),
+        ("up to yesterday", "1900-01-01", "2026-11-27"),
+        # both ends of a range
+        ("March–June 2026", "2026-03-01", "2026-06-30"),
+        ("March through June", "2026-03-01", "2026-06-30"),
+        ("Q1-Q3 2025", "2025-01-01", "2025-09-30"),
+        ("the results of 1998-2003", "1998-01-01", "2003-12-31"),
         # German
         ("Was war vorletzte Woche?", "2026-11-09", "2026-11-15"),
         ("heute vor drei Wochen", "2026-11-07", "2026-11-07"),
@@ -571,6 +596,23 @@ def test_a_text_names_the_day_from_which_it_was_told_if_it_names_one():
     assert day_told("Last week it broke.", SATURDAY) is None
     assert day_told("Twenty-two days ago it broke.", SATURDAY) is None
     assert day_told("It is fixed today.", SATURDAY) is None
+
+
+@each_row(
+    "text",
+    [
+        "It has leaked since yesterday.",
+        "Until yesterday it was dry.",
+        "It broke three days before yesterday.",
+    ],
+)
+def test_what_holds_since_or_before_a_day_is_not_of_that_day(text):
+    assert day_told(text, SATURDAY) is None
+
+
+def test_a_name_in_quotation_marks_tells_no_day():
+    assert day_told("They played 'Yesterday' at the wedding.", SATURDAY) is None
+    assert day_told("Tom says “yesterday the pump broke”.", SATURDAY) == SATURDAY - timedelta(days=1)
 
 
 def test_dates_with_a_year_have_one_form_in_every_language():

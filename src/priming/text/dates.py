@@ -28,6 +28,7 @@ _DETAIL = re.compile(
     rf"|[\"“]|\d[\d.,:]*|\b(?:{_NUMBERS})\b"
 )
 """A name inside a sentence, a quotation mark, a number."""
+_QUOTES = "\"'“”„‘’«»"
 _CLOSING = " \t\r\n\"'”’»)]*_"
 
 
@@ -83,11 +84,17 @@ def day_told(text: str, told_at: datetime) -> datetime | None:
     >>> day_told("Yesterday the boiler leaked.", datetime(2024, 3, 1, 9)), day_told("It leaks.", datetime(2024, 3, 1))
     (datetime.datetime(2024, 2, 29, 9, 0), None)
     """
-    days = {cue for _, _, cue in dates_in(text, local_time(told_at), rules=TOLD)}
+    read = dates_in(text, local_time(told_at), rules=TOLD)
+    days = {cue for start, end, cue in read if not _is_quoted(text, start, end)}
     if len(days) != 1 or (cue := days.pop()).days > 1 or not (cue.year and cue.month and cue.day):
         return None
     day = local_time(told_at).replace(year=cue.year, month=cue.month, day=cue.day)
     return None if day == told_at else day
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    """Whether quotation marks are around a part of a text: then it is a name, such as that of a song."""
+    return all(mark in _QUOTES and mark for mark in (text[start - 1 : start], text[end : end + 1]))
 
 
 def day_order(text: str) -> int:

@@ -16,7 +16,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.text.time_words import TimeToken, tokens
+from priming.text.time_words import TimeToken, easter, tokens
 
 _TELLING = "IS@omvVWDdkuUjJQqfy"
 _EARLIEST, _LEAP, _DAY = date(1900, 1, 1), 2000, timedelta(days=1)
@@ -70,19 +70,6 @@ def period(cue: CueDate, today: date) -> tuple[date, date]:
         first = date(year, month, cue.day)
         return first, first + timedelta(days=cue.days - 1)
     return date(year, month, 1), date(year, month, last) if cue.month else date(year, 12, 31)
-
-
-def easter(year: int) -> date:
-    """Easter Sunday of the Gregorian calendar, by J. Oudin's algorithm of 1940.
-
-    >>> easter(2024)
-    datetime.date(2024, 3, 31)
-    """
-    century, golden = year // 100, year % 19
-    moon = (century - century // 4 - (8 * century + 13) // 25 + 19 * golden + 15) % 30
-    moon -= moon // 28 * (1 - moon // 28 * (29 // (moon + 1)) * ((21 - golden) // 11))
-    weekday = (year + year // 4 + moon + 2 - century + century // 4) % 7
-    return date(year, 3, 1) + timedelta(days=27 + moon - weekday)
 
 
 def _of_month(p: Parts) -> ReadDate:
@@ -175,9 +162,16 @@ def _distant(p: Parts) -> ReadDate:
 
 def _rolling(p: Parts) -> ReadDate:
     """The last or the next so many days, weeks, months; the last ones with today."""
+    if p.unit == "weekend" and p.n is None:
+        return _framed(Parts(p, frame=-1))
     number, sign = (p.n[1] if isinstance(p.n, tuple) else p.n or 1), -1 if p.frame in (None, "-") else p.frame
     end, step = _moved(p.now, sign * number, p.unit).date(), (_DAYS.get(p.unit, 1) >= 1) * _DAY
     return {-1: (end + step, p.today), 1: (p.today + step, end)}.get(sign)
+
+
+def _framed(p: Parts) -> ReadDate:
+    """The last, this or the next week, weekend, month, quarter or year of the calendar."""
+    return _away(p.now, p.frame, p.unit)
 
 
 def _weekday(p: Parts) -> date:
@@ -221,6 +215,14 @@ def _beside(p: Parts) -> ReadDate:
     if p.weekday is not None or not p.of.day:
         return _weekday(Parts(now=at, weekday=p.weekday, frame=1 if is_after else -1)) if p.of.day else None
     return _distant(Parts(now=at, n=p.n or 1, unit=p.unit, ahead=is_after))
+
+
+def _within(p: Parts) -> ReadDate:
+    """A day or month of the year that stands beside it: "last year on 3 October", "in May two years ago"."""
+    for part, of in ((p.last, p.first), (p.first, p.last)):
+        if of.year and part.month and not (of.month or part.year):
+            return replace(part, year=of.year)
+    return None
 
 
 def _bounded(p: Parts) -> ReadDate:
@@ -270,25 +272,33 @@ ABSOLUTE: tuple[tuple[str, str, Callable[[Parts], ReadDate]], ...] = (
 """Dates with two parts at least."""
 # fmt: off
 RULES = (
-    ("n", "t?(?P<frame>[FB])j(?!w)|t?j(?P<frame2>[bB])|(?P<n>[na])[jJ]A(?!D)|(?<!D)[gP](?P<n2>[naN])[jJ]",
+    ("n", "(?P<frame>B)(?P<unit>[ukQj])(?!w)", lambda p: _rolling(p) if p.frame == -1 else None),
+    ("n", f"t?(?P<frame>[FB])j(?!w)|t?j(?P<frame2>[bB])|{_WHOLE}(?P<n>[naN])[jJ]A(?!D)|(?<!D)[gP](?P<n2>[naN])[jJ]",
      lambda p: p.now.year + (-p.n if p.frame is None else p.frame)),
     *ABSOLUTE,
-    ("", f"(?:(?P<nth>o)Q|(?P<nth2>q)){_YEAR}|(?P<year3>y)(?P<nth3>q)"
+    ("", f"(?:(?P<nth>o)Q|(?P<nth2>q)){_YEAR}|(?P<year3>y)(?P<nth3>q)|(?P<year5>z),?i?t?(?:(?P<nth7>o)Q|(?P<nth8>q))"
+     f"|(?P<nth6>q)(?=[cT-]t?q(?P<year4>[yYz])?)"
      f"|(?:(?P<nth4>o)Q|(?:{_MARKED}|(?<=q[cT-]))(?P<nth5>q))(?!w)",
      lambda p: _yearly(p, lambda year: _months(year * 12 + 3 * p.nth - 3, 3)) if p.nth <= 4 else None),
-    ("", f"(?<![naNoFBrU])k(?P<week>n)(?:{_YEAR}|(?!w|-?[dukUjJQp]))",
+    ("", f"(?<![naNoFBrU])k(?P<week>n)(?:{_YEAR}|(?!w|-?[dukUjJQp]))"
+     "|(?P<year2>z),?i?k(?P<week2>n)",
      lambda p: _yearly(p, lambda year: _week(year, p.week))),
-    ("", f"(?P<frame>[FB])(?P<feast>f)|(?P<feast2>f)(?:(?P<frame2>[bB])|{_YEAR})", _feast),
+    ("", f"(?P<frame>[FB])(?P<feast>f)|(?P<feast2>f)(?:(?P<frame2>[bB])|{_YEAR})"
+     "|(?P<year2>z),?[iO+]?t?(?P<feast3>f)", _feast),
     ("", f"(?:{_MARKED}|(?<=[+cU]))(?P<feast>f)", _feast),
     ("u", f"(?<![et])(?P<feast>f){_END}", _feast),
     ("nd", f"{_N}{_UNIT}A(?P<day>D)|(?P<day2>D)[gP]{_N3}{_UNIT3}",
      lambda p: _moved(p.now, -p.n, p.unit).date() + p.day * _DAY),
+    ("nd", f"{_N}{_UNIT}AF(?P<weekday>W)",
+     lambda p: _moved(datetime.combine(_weekday(p), p.now.timetz()), -p.n, p.unit).date()),
     ("nd", f"{_N}{_UNIT}(?:A|(?P<ahead>h))|(?:[gP]|(?P<ahead2>h)){_N3}{_UNIT3}", _distant),
     ("n", f"(?:t?(?P<frame>[FBr]){_N}{_UNIT}|(?P<n3>[nN])(?P<frame2>B){_UNIT3})(?!wt?[@mvVy])"
-     "|r(?P<unit2>[ukQj])", _rolling),
+     "|r(?P<unit2>[ukQj])(?!w)", _rolling),
     ("n", "t?(?P<frame>[FB])(?P<unit>[ukQ])(?!w)|t?(?P<unit2>[ukQj])(?P<frame2>[bB])",
-     lambda p: _away(p.now, p.frame, p.unit) if p.unit != "decade" else None),
+     lambda p: {"fortnight": _rolling, "decade": lambda _: None}.get(p.unit, _framed)(p)),
     ("nd", "(?<![tae])(?P<day>D)p?", lambda p: _away(p.now, p.day, "day")),
+    ("", f"(?:{_WHOLE}(?P<day>o)|(?<=t)(?P<day3>n))w(?P<of>@)|(?P<of2>@),?Ot?(?P<day2>o)(?=[icTOZs+.,_-]|$)",
+     lambda p: None if p.of.day else _of_month(Parts(year=p.of.year, month=p.of.month, day=p.day))),
     ("n", "(?:W,?t?|Ot?|(?<=Z)t?)(?P<nth>o)(?=[icTOZs+.,_-]|$)", _nth_day),
     ("n", f"(?P<weekday>W){_TO}(?P<until>W)",
      lambda p: ((last := _weekday(Parts(p, weekday=p.until))) - (p.until - p.weekday) % 7 * _DAY, last)),
@@ -297,19 +307,19 @@ RULES = (
     ("nu", f"(?<![eaNnPsciTtO@-])(?P<weekday>W)p?{_END}", _weekday),
     ("n", "(?P<frame>[FB])(?P<month>[mv])(?!w)|(?P<month2>[mv])(?P<frame2>B)",
      lambda p: _yearly(p, lambda year: CueDate(year, p.month))),
-    ("", f"(?:{_MARKED}|(?<=[mv][cT-]))(?:(?P<month>m)|(?P<month2>v)|(?P<month3>V){_END})(?!w)", _of_month),
+    ("", f"(?:{_MARKED}|(?<=[mv][cT-]))(?:(?P<month>m)|(?P<month2>v)|(?P<month3>V){_END})(?!w)"
+     f"|(?P<month4>v)(?={_TO}[mv@])", _of_month),
     ("u", "(?<!e)(?P<month>m)", _of_month),
     ("", f"{_MARKED}(?P<year>y)|(?P<year2>z)", lambda p: CueDate(p.year)),
     ("u", "(?P<year>y)", lambda p: CueDate(p.year)),
     ("", "(?P<nth>[oFB])(?P<weekday>W)[iw]t?(?P<of>@)", _nth_weekday),
     ("", "O?t?(?P<weekday>W),?[wiO]?t?(?P<of>@)|(?P<of2>@),?O?t?(?P<weekday2>W)", _day_of_week),
-    ("", "[oFB]?(?P<unit>[uk])w[tO]?(?P<of>@)|(?P<unit2>j)w?(?P<of2>@)",
+    ("", "[oFBr]?(?P<unit>[uk])w[tO]?(?P<of>@)|(?P<unit2>j)w?(?P<of2>@)",
      lambda p: _week(*period(p.of, p.today)[0].isocalendar()[:2])
      if p.unit == "week" and p.of.day and (p.now or p.of.year) else p.of),
     ("n", f"(?:t(?P<unit3>[dukQj])|{_N}{_UNIT})(?P<bound>[sP])t?(?P<of>@)"
      "|t?(?P<weekday>W)(?P<bound2>[sP])t?(?P<of2>@)", _beside),
-    ("", f"{_WHOLE}(?P<day>o)w(?P<of>@)",
-     lambda p: None if p.of.day else _of_month(Parts(year=p.of.year, month=p.of.month, day=p.day))),
+    ("", "(?P<first>@),?[Oi]?t?(?P<last>@)", _within),
     ("", f"(?P<first>@){_TO}(?P<last>@)", _range),
     ("n", "(?P<bound>[ZsPT])t?(?P<of>@)", _bounded),
 )
@@ -320,6 +330,8 @@ TOLD = tuple(rule for rule in RULES if "d" in rule[0])
 _BEFORE = re.compile("(?:[oFrgdkuUjJQ!]|[nNao][dukUjJQ][ic]?t?)$")
 _AFTER = re.compile("[!kuUjJQAhbB]|i?t?[naN][dukUjJ]")
 """What beside a date makes another one of it."""
+_BOUND = re.compile(f"{_BEFORE.pattern}|[ZsPT]t?$")
+"""The same of a day that is told: what holds since or before it is not of that day."""
 
 
 def _read(reader: Callable[..., ReadDate], *arguments: Any) -> Any:
@@ -356,7 +368,7 @@ def parsed(
         end = 0
         for match in re.finditer(pattern, kinds):
             groups = ((name, match.start(name)) for name, kind in match.groupdict().items() if kind)
-            values = {name.rstrip("2345"): read[at].value for name, at in groups}
+            values = {name.rstrip("2345678"): read[at].value for name, at in groups}
             first, last = read[match.start()], read[match.end() - 1]
             cue = _read(reader, Parts(options, now=now, text=first.value, **values))
             if cue is not None:
@@ -375,11 +387,11 @@ def parsed(
 
 def dates_in(text: str, *context: Any, **options: Any) -> list[tuple[int, int, CueDate]]:
     """Start, end and parts of the dates of a text that ``parsed`` reads, without those that mean another day."""
+    before = _BOUND if options.get("rules") is TOLD else _BEFORE
     read = parsed(text, *context, **options)
     kinds = "".join(token.kind for token in read)
     return [
         (token.start, token.end, token.value)
         for at, token in enumerate(read)
-        if token.kind == "@"
-        and not (_BEFORE.search(kinds, max(0, at - 5), at) or _AFTER.match(kinds, at + 1))
+        if token.kind == "@" and not (before.search(kinds, max(0, at - 5), at) or _AFTER.match(kinds, at + 1))
     ]

@@ -1,8 +1,9 @@
-"""The words of a text that may tell a time, each with a class of one letter and a value, from ``words/calendar``."""
+"""The words that may tell a time, each with a class of a letter and a value, from ``words/calendar``; and Easter."""
 
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ _TOKEN = re.compile(
     r"(?:(?=T\d)|(?![\w-])))|['’]s(?P<possessive>(?!\w))"
     r"|(?P<S>(?<![\w/.-])\d{1,2}(?:/\d{1,2}/|\.\d{1,2}\.)(?:19|20)\d\d(?!\w))"
     r"|(?P<H>(?<!\w)(?:[012]?\d:[0-5]\d(?!\w)|[01]?\d[ ]?[ap]\.?m\b))"
-    r"|(?P<y>(?<![\w.,$€£#/+-])(?:19|20)\d\d(?![\w%]|[.,/]\d))|(?P<Y>(?<=,)(?:19|20)\d\d(?!\w|[.,]\d)|(?<=\s['’])\d\d(?!\w))"
+    r"|(?P<y>(?:(?<![\w.,$€£#/+-])|(?<=^[12]\d{3}-)|(?<=[\s(][12]\d{3}-))(?:19|20)\d\d(?![\w%]|[.,/]\d))|(?P<Y>(?<=,)(?:19|20)\d\d(?!\w|[.,]\d)|(?<=\s['’])\d\d(?!\w))"
     r"|(?P<o>(?<![\w.,])(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|er|[eº]|\.(?=[ ][^\W\d_]))(?!\w))"
     r"|(?P<n>(?<![\w.,:$€£#/])\d{1,3}(?![\w%:/]|\.\d|,(?!(?:19|20)\d\d\b)\d))"
     r"|(?P<E>(?<![\w.,$€£#/+-])(?:(?:19|20)\d\ds|1[5-8]\d\ds?)(?!\w|[.,]\d))"
@@ -105,3 +106,16 @@ def _number(match: re.Match[str], is_common: bool, language: str) -> tuple[str, 
     return _SIGNS.get(
         text, "_" if not text[0].isalnum() else "x" if kind in "ox" else kind
     ) if not is_common else "l", text
+
+
+def easter(year: int) -> date:
+    """Easter Sunday of the Gregorian calendar, by J. Oudin's algorithm of 1940.
+
+    >>> easter(2024)
+    datetime.date(2024, 3, 31)
+    """
+    century, golden = year // 100, year % 19
+    moon = (century - century // 4 - (8 * century + 13) // 25 + 19 * golden + 15) % 30
+    moon -= moon // 28 * (1 - moon // 28 * (29 // (moon + 1)) * ((21 - golden) // 11))
+    weekday = (year + year // 4 + moon + 2 - century + century // 4) % 7
+    return date(year, 3, 1) + timedelta(days=27 + moon - weekday)
