@@ -242,6 +242,15 @@ def test_hidden_folders_other_files_and_loops_of_links_are_passed_over(notes):
     assert sorted(entry["content"] for entry in entries(root)) == ["one", "two"]
 
 
+def test_a_note_is_known_by_its_own_name_and_not_by_that_of_a_link_to_it(notes):
+    root = notes({"rye.md": "Rye needs hours. See [[oat]].", "z/oat.md": "Oat", ".kept/spelt.md": "Spelt"})
+    (root / "bread.md").symlink_to("rye.md")
+    (root / "a").symlink_to("z")
+    (root / "spelt.md").symlink_to(".kept/spelt.md")  # which nothing else reads
+    keys = sorted(entry["key"].removeprefix(f"md:{root.name}/") for entry in entries(root))
+    assert [key.partition("#")[0] for key in keys] == ["rye.md", "spelt.md", "z/oat.md"]
+
+
 def test_links_that_leave_the_folder_are_passed_over(notes, tmp_path):
     root = notes({"a.md": "one", "sub/b.md": "two"})
     private = tmp_path / f"{root.name}-private"

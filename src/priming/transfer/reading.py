@@ -282,11 +282,12 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     """The files below a folder with one of the endings, in the order of their names, without hidden ones.
 
     Symbolic links are followed within the folder, but not out of it. No folder or file is read twice, so that a loop
-    of links ends.
+    of links ends; what is read by its own name is not read by that of a link.
     """
     seen, inside = set[str](), os.path.realpath(root)
     for folder, folders, names in os.walk(root, followlinks=True):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = [name for name in folders if not _is_alias(Path(folder, name), inside, ("",))]
         if (real := os.path.realpath(folder)) in seen or not is_within(real, inside):
             folders.clear()
             continue
@@ -294,9 +295,19 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
         for name in sorted(names):
             file = Path(folder, name)
             is_match = not name.startswith(".") and name.lower().endswith(endings) and file.is_file()
+            is_match = is_match and not _is_alias(file, inside, endings)
             if is_match and (real := os.path.realpath(file)) not in seen and is_within(real, inside):
                 seen.add(real)
                 yield file
+
+
+def _is_alias(path: Path, inside: str, endings: tuple[str, ...]) -> bool:
+    """Whether a path is a link to what is read below a folder by its own name."""
+    if not path.is_symlink():
+        return False
+    real = os.path.realpath(path)
+    parts = Path(os.path.relpath(real, inside)).parts  # ".." begins with a dot too
+    return real.lower().endswith(endings) and not any(part.startswith(".") for part in parts)
 
 
 def other_files(root: Path, endings: tuple[str, ...]) -> dict[str, int]:
