@@ -78,6 +78,13 @@ def test_a_name_is_erased_in_every_spelling_of_its_script(memory, script, form, 
         ("山田太郎", "山田 太郎さんが来た", "it has 山田太郎 with or without spaces"),
         ("Søren Kjær", "Soren Kjaer kom.", "its words are like soren kjær"),
         ("राम कुमार", "राम आया", "it has राम, a part of the name"),
+        ("May", "The race is in May.", "may may be a word here"),
+        ("April", "We sail from April to June.", "april may be a word here"),
+        ("Will Park", "I will park the car.", "will park may be words here"),
+        ("Will Park", "Will parks here.", "will park may be words here"),
+        ("Anne-Marie Dupont", "AnneMarie Dupont came.", "its words are like anne-marie dupont"),
+        ("+32 470 12 34 56", "Call +32470123456 first.", "it has the digits of +32 470 12 34 56"),
+        ("+32 470 12 34 56", "Call 0470/123456 first.", "it has the digits of +32 470 12 34 56"),
     ],
 )
 def test_what_only_may_be_meant_is_listed_with_the_doubt_and_erased_if_it_is_included(
@@ -120,6 +127,18 @@ def test_a_name_inside_a_sentence_or_with_a_verb_is_no_word_of_the_language(memo
         memory.remember(text)
     memory.purge(subject="Al")
     assert texts(memory) == set()
+
+
+def test_a_full_name_of_words_of_the_language_is_a_name_where_it_is_written_as_one(memory):
+    memory.remember_many({"content": text} for text in ("Will Park came.", "Park, Will", "WILL PARK left"))
+    memory.purge(subject="Will Park")
+    assert texts(memory) == set()
+
+
+def test_the_digits_of_another_number_are_neither_erased_nor_listed(memory):
+    memory.remember("Call +32 470 12 34 56", key="own")
+    memory.remember("Order 32470123 of 2024-12-03 costs 1 234.56 euros, call 0470 12 34 57.")
+    assert memory.purge(subject="+32 470 12 34 56").doubtful == ()
 
 
 def remember_chens(memory):

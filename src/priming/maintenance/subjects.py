@@ -23,6 +23,7 @@ from priming.text.gists import ABBREVIATIONS
 from priming.text.name_forms.kinds import NAME
 from priming.text.names import find
 from priming.text.quotation import label
+from priming.text.time_grammar import dates_in
 from priming.text.tokens import SPACELESS, is_function_word, is_stop, terms
 from priming.text.word_lists import NAMES_LIKE_WORDS, is_common, is_past_form
 
@@ -43,6 +44,9 @@ _ENDING = re.compile("'?s?$")
 _OPENS = re.compile(r"(?:^|[.!?:\n…])[\s\"'“‘«(\[-]*$")
 _BACK, _MOST = 64, 64
 """Letters that are read of a word, and before it for the end of a sentence, and names that are read of a text."""
+_RUN = re.compile(r"\d[\d\s()./-]*\d")
+_DIALLED = 8
+"""The last digits of a telephone number, with and without the code of its country."""
 _FEWEST = 3
 """Letters of a name that is no part of a word in a script without spaces."""
 
@@ -54,13 +58,18 @@ class Subject:
         spelled = {name_words(each): each for each in (*aliases, name)}
         self._called = name_words(name)
         self._closed = "".join(self._called)
+        is_number = not any(map(str.isalpha, self._closed))
+        self._digits = _digits(self._closed)[-_DIALLED:] if is_number else ""
         self._single = {words[0]: text for words, text in spelled.items() if len(words) == 1}
         full = [words for words in spelled if len(words) > 1]
         turned = [f"{last}, {' '.join(first)}" for *first, last in full]
         turned += [f"{' '.join(rest)}, {first}" for first, *rest in full]
         self._is_whole = mentions_any([*map(" ".join, full), *turned])
         self._own = [frozenset(words) for words in full]
-        self._parts = {word for words in full for word in words} - set(self._single)
+        self._are_words = any(map(str.isupper, name)) and all(
+            _is_english(word) for own in full for word in own
+        )
+        self._parts = set() if is_number else {word for words in full for word in words} - set(self._single)
         self._pieces = {word for each in spelled for word in each}
         self._others: dict[str, set[str]] = defaultdict(set)
         self._as_words = set[str]()
@@ -91,7 +100,7 @@ class Subject:
         plain = folded(text)
         doubts = list[str | None]()
         if any(piece in plain for piece in (*self._pieces, *self._stated)):
-            if self._is_whole(plain):
+            if self._is_whole(plain) and not self._may_be_words(text):
                 return SURE
             doubts += [self._of_single(word, text) for word in self._single if mentions_any([word])(plain)]
             doubts += [self._of_part(word, text) for word in self._parts if mentions_any([word])(plain)]
@@ -100,7 +109,18 @@ class Subject:
             doubts.append(self._of_likes(text))
             if SPACELESS.match(self._closed) and self._closed in "".join(plain.split()):
                 doubts.append(f"it has {label(self._closed)} with or without spaces")
+            if self._digits and any(_digits(run)[-_DIALLED:] == self._digits for run in _RUN.findall(plain)):
+                doubts.append(f"it has the digits of {label(' '.join(self._called))}")
+            if self._is_whole(plain):
+                doubts.append(f"{label(' '.join(self._called))} may be words here")
         return min((doubt for doubt in doubts if doubt is not None), key=len, default=None)
+
+    def _may_be_words(self, text: str) -> bool:
+        """Whether a full name of words of the language is not written as a name: "will park the car"."""
+        if not self._are_words:
+            return False
+        capitals = {folded(token[0]) for token in _TOKEN.finditer(text) if not token[0][0].islower()}
+        return not any(own <= capitals for own in self._own)
 
     def _of_single(self, word: str, text: str) -> str:
         """Return the doubt about a single word that is a name of the subject."""
@@ -197,6 +217,7 @@ def _spelling(word: str) -> str:
     >>> _spelling("tschaikowski"), _spelling("tchaikovsky"), _spelling("bass"), _spelling("bach")
     ('Saikovski', 'Saikovski', 'bas', 'baS')
     """
+    word = word.replace("-", "").replace("'", "")
     word = _HISSING.sub("S", _UMLAUT.sub(r"\1", word))
     for written, sound in _SOUNDS.items():
         word = word.replace(written, sound)
@@ -232,14 +253,17 @@ def _is_name(word: str, spelled: str, text: str, *, is_also_word: bool) -> bool:
     """Tell whether a word is a name anywhere in a text, rather than a word of the language."""
     if "'" not in word and plain_words(word) != [word]:
         return True  # C++, auth-proxy
-    is_english = is_common(word) or is_stop(word) or word in NAMES_LIKE_WORDS
+    is_english = _is_english(word)
     is_plain = is_english or is_function_word(word, None)
     composed = normalized("NFC", text)
     tokens = [*_TOKEN.finditer(composed)]
+    dates = [place for place in dates_in(composed) if place[2].is_marked] if is_plain else []
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         own = folded(token[0])
         if word not in (own, own.removesuffix("s"), own.removesuffix("'s"), own.removesuffix("'")):
             continue
+        if any(start <= token.start() < end for start, end, _ in dates):
+            continue  # the month of May
         if not is_plain:
             is_name = not token[0][0].islower() or spelled.islower() or composed.islower()
         else:
@@ -250,6 +274,15 @@ def _is_name(word: str, spelled: str, text: str, *, is_also_word: bool) -> bool:
         if is_name:
             return True
     return False
+
+
+def _is_english(word: str) -> bool:
+    """Tell whether a name may be a word of English."""
+    return is_common(word) or is_stop(word) or word in NAMES_LIKE_WORDS
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdecimal, text))
 
 
 def _may_be_verb(word: str, is_english: bool) -> bool:
