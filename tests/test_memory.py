@@ -263,3 +263,22 @@ def test_threads_share_a_memory_and_lose_nothing(open_memory, url):
     for name in range(8):
         a, b = (item.recall(f"item{name}x3 Zed").hits for item in (memory, fresh))
         assert [hit.memory.id for hit in a] == [hit.memory.id for hit in b]
+
+
+def test_a_wrong_name_on_an_answer_is_refused_with_the_right_ones():
+    with Memory.open("sqlite://") as memory:
+        memory.remember("Rye rises for a day.", key="rye")
+        answer = memory.recall("How long does rye rise?")
+        for value, wrong, right in (
+            (answer, "results", "hits"),
+            (answer[0], "text", "content"),
+            (memory.get("rye"), "text", "content"),
+        ):
+            assert not hasattr(value, wrong)
+            with pytest.raises(AttributeError, match=f"has no '{wrong}': it has .*{right}"):
+                getattr(value, wrong)
+
+
+def test_an_undo_of_nothing_says_what_may_be_undone():
+    with Memory.open("sqlite://") as memory, pytest.raises(ParamError, match="last"):
+        memory.undo()

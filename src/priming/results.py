@@ -7,7 +7,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import TypeVar
 
-from priming.config.values import dataclass
+from priming.config.values import Named, dataclass
 from priming.types import EMPTY, Link, MemoryRecord
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ def no_memories(namespace: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Named):
     """The answer to ``remember``; with the status ``duplicate`` or ``echo``, it names the existing memory."""
 
     id: str
@@ -54,7 +54,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Named):
     """A memory that recall returns, with its evidence."""
 
     memory: MemoryRecord
@@ -105,7 +105,7 @@ class Omitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(Named):
     """The answer to ``recall`` and ``active``; ``reason`` says why there are no hits."""
 
     recall_id: str

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from priming.config.values import dataclass
+from priming.config.values import Named, dataclass
 from priming.config.words import RULES, TOKEN_KINDS
 from priming.core.arguments.checks import check_time
 from priming.core.arguments.normal_forms import normalized
@@ -82,7 +82,7 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRecord:
+class MemoryRecord(Named):
     """A memory in one version."""
 
     id: str

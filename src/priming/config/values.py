@@ -21,7 +21,21 @@ from typing import TYPE_CHECKING, Any
 
 from priming.errors import ParamError, violation
 
-__all__ = ["Checked", "dataclass", "fits", "param", "rule_of"]
+__all__ = ["Checked", "Named", "dataclass", "fits", "param", "rule_of"]
+
+
+class Named:
+    """A value that answers a wrong name of an attribute with those that it has."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse a name: those that exist are found before."""
+            own, kind = type(self), type(self).__name__
+            names = ", ".join(each for each in dir(own) if not each.startswith("_"))
+            raise AttributeError(f"{kind} has no {name!r}: it has {names}", name=name, obj=self)
 
 
 class _Method:
