@@ -274,3 +274,13 @@ def test_a_rule_for_a_file_holds_there_against_that_of_its_folder_whichever_came
     assert applies == {"src/ui/app.ts": ["Use double quotes"], "src/ui/b.ts": ["Use single quotes"]}
     (pair,) = memory.review()
     assert pair.reason.startswith("use-double-quotes is shown where both apply")
+
+
+def test_a_rule_with_an_exception_takes_the_place_of_the_rule_without():
+    memory = learned(("Answer in Portuguese", None), ("Answer in Portuguese except in code comments", None))
+    assert [hit.content for hit in memory.active(Cue())] == ["Answer in Portuguese except in code comments"]
+
+
+def test_a_rule_that_comes_beside_another_replaces_nothing():
+    memory = learned(("Deploy on Mondays", None), ("Also deploy on Thursdays", None))
+    assert {hit.content for hit in memory.active(Cue())} == {"Deploy on Mondays", "Also deploy on Thursdays"}

@@ -544,3 +544,35 @@ def test_words_in_any_order_and_number_are_judged(pair):
 def test_a_prohibition_is_read_whatever_stands_between_it_and_what_it_forbids(text):
     assert forbids(text)
     assert not forbids("Es ist erlaubt, auf main zu pushen")
+
+
+def test_who_moved_lives_where_they_moved_to():
+    for earlier, later in (
+        ("Mrs Brandt lives in Lyon", "Mrs Brandt has moved to Nantes"),
+        ("I live in Oslo", "I've moved to Bergen"),
+        ("The office is in Ghent", "The office moved to Antwerp"),
+    ):
+        assert differ(earlier, later), later
+    assert not differ("Ada's brother lives in Rome", "Ada moved to Pisa")
+    assert not differ("Lena works in Ghent", "Lena moved to Antwerp")
+    assert not differ("We met in Ghent", "We moved to Antwerp")
+
+
+def test_what_was_the_only_one_is_so_no_longer_beside_another():
+    for earlier, later in (
+        ("Only nurses may open the cabinet", "Nurses and pharmacists may open the cabinet"),
+        ("Use only Go", "Use Go and Rust"),
+        ("Deploy only on Mondays", "Deploy on Mondays and Thursdays"),
+    ):
+        assert judge(earlier, later).kind == "changes", later
+    assert judge("Only nurses may open the cabinet", "Doctors may open the cabinet too").kind == "unclear"
+    beside = judge("Only nurses may open the cabinet", "Nurses may open the cabinet and the freezer")
+    assert beside.kind != "changes"
+
+
+def test_an_afterthought_is_no_time():
+    assert differ("Ana is allergic to nuts", "Ana is not allergic to nuts after all")
+
+
+def test_an_elided_word_of_a_language_that_is_not_read_is_no_part_of_the_next():
+    assert judge("Utilise toujours des grammes", "N'utilise jamais de grammes").kind == "unclear"

@@ -20,7 +20,7 @@ from priming.text.statements.difference import (
 )
 from priming.text.statements.phrases import PhraseToken, tokens_of
 from priming.text.statements.reader import PARTICLES, Statement, Word
-from priming.text.statements.words import is_past, is_plural
+from priming.text.statements.words import is_past, is_plural, stem_of
 
 _ORDERED = stems("pass give return yield store sort")
 """Verbs whose objects have an order: "return the key and the value"."""
@@ -185,6 +185,21 @@ def restricts(statement: Statement) -> bool:
     tokens = [*tokens_of(statement.source), PhraseToken(".")]
     restricted = [b.text for a, b in pairwise(tokens) if a.mark == "only"]
     return not all(any(number.startswith(text) for number in numbers) for text in restricted)
+
+
+def adds_to(older: Statement, newer: Statement, added: Sequence[Word]) -> bool:
+    """Tell whether what one says "only" of a thing, the other says of that and another: "only Go", "Go and Rust"."""
+    tokens = [*tokens_of(older.source), PhraseToken(".")]
+    after = next((at for at, token in enumerate(tokens) if token.mark == "only"), len(tokens))
+    alone = next((token.text for token in tokens[after:] if token.mark is None), "")
+    others = {word.stem for word in added if word.sign > 0}
+    rest = [token for token in tokens_of(newer.source) if token.mark is None or token.mark in ("and", "or")]
+    joined = (
+        {stem_of(before.text), stem_of(after.text)}
+        for before, joint, after in zip(rest, rest[1:], rest[2:], strict=False)
+        if joint.mark is not None
+    )
+    return any(stem_of(alone) in pair and not pair.isdisjoint(others) for pair in joined)
 
 
 def is_name(words: Sequence[Word], word: Word, *, instructs: bool) -> bool:

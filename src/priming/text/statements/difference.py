@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from operator import attrgetter
 
-from priming.text.statements.reader import PARTICLES, Statement, Word
+from priming.text.statements.reader import PARTICLES, Statement, Word, read
 from priming.text.statements.words import (
     alternatives,
     answers_a_question,
@@ -41,8 +41,28 @@ PLACING = stems(
     " count read draw bill format schreibe stehen is sort list rank cite style"
 )
 """Verbs after which "in" and "on" lead to a value: "write it in YAML"."""
-_NAMING = stems("call name")
+_NAMING, _LIVING = stems("call name"), stems("live")
+_PHRASES = 2
+"""In how many phrases two facts may differ of which one takes the place of the other."""
 _CONDITIONS = frozenset(("if", "unless", "before", "after", "until", "against", "of"))
+
+
+def are_far(first: str, second: str) -> bool:
+    """Tell whether facts differ in too many phrases for one to take the place of the other."""
+    sides = [read(text).words for text in (first, second)]
+    for words, others in (sides, sides[::-1]):
+        stems = {word.stem for word in others}
+        if len({(word.part, word.phrase) for word in words if word.stem not in stems}) > _PHRASES:
+            return True
+    return False
+
+
+def has_moved(new: Statement, removed: Sequence[Word], added: Sequence[Word]) -> bool:
+    """Tell whether one says that what the other says to be, or to live, somewhere is elsewhere now."""
+    places = [word for word in removed if word.lead in ("in", "at", "on")]
+    others = {word.stem for word in removed if word not in places}
+    is_elsewhere = bool(added) and all(word.lead == "be" for word in added)
+    return "moved" in new.marks and bool(places) and is_elsewhere and others <= _LIVING
 
 
 class Difference:

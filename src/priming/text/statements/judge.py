@@ -14,13 +14,15 @@ from typing import Literal
 
 from priming.config.values import dataclass
 from priming.text.quotation import quote_text
-from priming.text.statements.arrangement import Arrangement, described, is_name, restricts
+from priming.text.statements.arrangement import Arrangement, adds_to, described, is_name, restricts
 from priming.text.statements.difference import (
     LIGHT,
     Difference,
     WordPair,
     align,
+    are_far,
     do_other_things,
+    has_moved,
     is_quantity,
     joined,
     light_words,
@@ -38,14 +40,13 @@ _Verdict = tuple[JudgementKind, str]
 
 _CACHE, _COMMON = 8_192, 4
 """Words in common, verbs that say little aside, from which two statements have one subject, however much differs."""
-_PHRASES = 2
-"""In how many phrases two facts may differ of which one takes the place of the other."""
 _ALIKE_VERBS = stems("use have need require get go put keep make live write set add")
 """Light verbs of which one may stand for another."""
 _SCOPES = frozenset(("in", "on", "for", "if", "unless", "of"))
 """Prepositions before the place or case of which a statement speaks."""
 _GENERAL = {"this", "that"} | {f"person-{whose}" for whose in ("our", "your", "you", "their", "its")}
 """Pointers that add nothing to a statement that has none."""
+_APART = str.maketrans("'’", "  ")
 _BOTH = "two reversals may undo each other"
 _UNMARKED = frozenset(("the", "a", "it", "person-you", "person-we"))
 """Small words that make no difference between two statements of the same words."""
@@ -95,16 +96,9 @@ def differ(first: str, second: str) -> bool:
     (True, False)
     """
     is_question = first.rstrip().endswith("?") or second.rstrip().endswith("?")
-    far = max(_phrases_apart(first, second), _phrases_apart(second, first)) > _PHRASES
-    if is_question or far or judge(first, second).kind != "changes":
+    if is_question or are_far(first, second) or judge(first, second).kind != "changes":
         return False
     return not _compared(first, second).are_numbered(instructs=False)
-
-
-def _phrases_apart(first: str, second: str) -> int:
-    """In how many phrases one statement has words that the other lacks."""
-    stems = {word.stem for word in read(second).words}
-    return len({(word.part, word.phrase) for word in read(first).words if word.stem not in stems})
 
 
 class _Judge:
@@ -139,13 +133,16 @@ class _Judge:
         removed, added = (tuple(w.text for w in rest) for rest in (self.removed, self.added))
         paired = {id(a) for a, _ in self.pairs}
         shared = tuple(a.text for a in self.old.words if id(a) in paired)
-        return Judgement(kind, reason, removed, added, shared, "only" in self.new.marks - self.old.marks)
+        restricts = "only" in self.new.marks - self.old.marks or any(w.lead == "unless" for w in self.added)
+        return Judgement(kind, reason, removed, added, shared, restricts)
 
     def _verdict(self) -> _Verdict:
         """What the first question says that has an answer."""
         texts = self.old.source, self.new.source
         if texts[0].split() == texts[1].split():
             return "same", "both say the same"
+        if (self.pairs or self.persons) and has_moved(self.new, self.heavy_removed, self.heavy_added):
+            return "changes", f"{_quoted(self.heavy_added)} now, and no longer {_quoted(self.heavy_removed)}"
         if not self.pairs:
             aged = self.persons and len(self.removed) == len(self.added) == 1
             if aged and numbers_alike(self.removed, self.added):
@@ -170,7 +167,7 @@ class _Judge:
             return "same", "both say the same"
         texts = self.old.source, self.new.source
         language = language_of("\n".join(texts), None)
-        terms_of = [set(terms(text, language)) for text in texts]
+        terms_of = [{*terms(text.translate(_APART), language)} for text in texts]
         if 2 * len(terms_of[0] & terms_of[1]) >= max(1, min(map(len, terms_of))):
             return "unclear", "it is in a language that is not read"
         return "apart", "they have little in common"
@@ -328,6 +325,8 @@ class _Judge:
         longer, shorter = (self.new, self.old) if later else (self.old, self.new)
         if not later and all(w.sign < 0 for w in rest) and any(a.sign > 0 for a, _ in self.pairs):
             return "same", "the earlier says it already, and what not to do"
+        if later and "only" in self.old.marks - self.new.marks and adds_to(self.old, self.new, rest):
+            return "changes", f"{_quoted(rest)} too, and not only what the earlier says"
         counts = rest[0].lead in ("", *(pair[later].lead for pair in self.pairs)) and is_quantity(rest[0])
         if len(rest) == 1 and "all" in shorter.marks - longer.marks and counts:
             return "changes", f"{quote_text(rest[0].text)} and not all"
@@ -335,10 +334,8 @@ class _Judge:
         conditional = not (self.removed and self.added) and all(w.lead in _SCOPES - leads for w in rest)
         if not conditional and sum(a.stem not in LIGHT for a, _ in self.pairs) < min(2, len(rest)):
             return "apart", "they share a word"
-        acts, says = (
-            any(w.role == "verb" or w.stem in LEADS for w in rest),
-            f"only the {'later' if later else 'earlier'} says",
-        )
+        acts = any(w.role == "verb" or w.stem in LEADS for w in rest)
+        says = f"only the {'later' if later else 'earlier'} says"
         if acts or not all(a.lead == b.lead or self.arranged.is_alike(a, b) for a, b in self.pairs):
             return "unclear" if self._is_of_one_subject() else "apart", f"{says} {_quoted(rest)}"
         reason = f"{says} {quote_text(rest[0].text)}"
@@ -357,7 +354,8 @@ class _Judge:
         if any(w.sign < 0 and not w.contrast for w in (*removed, *added)):
             return "unclear" if one_subject else "apart", "they reject different things"
         if "too" in self.new.marks - self.old.marks:
-            return "apart", f"{_quoted(added)} comes beside {_quoted(removed)}"
+            reason = f"{_quoted(added)} comes beside {_quoted(removed)}"
+            return "unclear" if "only" in self.old.marks else "apart", reason
         if self.are_numbered(instructs=True):
             return "apart", f"one is about {_quoted(removed)}, the other about {_quoted(added)}"
         ours, theirs = ({(w.part, w.lead or w.phrase, w.contrast) for w in rest} for rest in (removed, added))

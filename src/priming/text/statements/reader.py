@@ -111,6 +111,8 @@ def read(text: str) -> Statement:
             marks |= {str(each.mark) for each in tokens if each.mark in _MARKS or "person" in str(each.mark)}
             if _names_holder(tokens):
                 marks.add("holder")
+            if any(each.mark == "be" and "moved" in each.text for each in tokens):
+                marks.add("moved")
             joined = number > 0 and joint in ("and", "or", "comma")
             banned = not clause.words and any(
                 each.mark == "banned" for _, of in parts[:number] for each in of
