@@ -54,6 +54,8 @@ def test_the_key_of_a_fact_is_marked_where_it_says_what_the_text_no_longer_does(
             ("Lena lives in Porto", "Lena lives in Bergen", "lena-lives-in-porto"),
             ("The rent is 900", "The rent is due on Mondays, 900", "the-rent-is-900"),
             ("Ada runs the bar", "Bo runs the bar", "bar"),
+            ("We mended the pump", "We mended the pump and sealed the hull", "session-2026-11-30-95fc59"),
+            ("Tides are early", "Tides are late", "md:log-of-the-club.md#tides"),
         ]:
             memory.remember(old, key=key, kind="fact")
             assert "earlier text" not in memory.recall(old).text
@@ -61,5 +63,5 @@ def test_the_key_of_a_fact_is_marked_where_it_says_what_the_text_no_longer_does(
         assert (
             "[lena-lives-in-porto] (key from an earlier text)" in memory.recall("Where does Lena live?").text
         )
-        for cue in ("When is the rent due?", "Who runs the bar?"):
+        for cue in ("When is the rent due?", "Who runs the bar?", "Was the hull sealed?", "Are tides late?"):
             assert "earlier text" not in memory.recall(cue).text

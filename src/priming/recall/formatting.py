@@ -256,8 +256,10 @@ def has_earlier_key(record: MemoryRecord) -> bool:
     """
     if record.version == 1 or is_made_from(record.key, record.content, record.id):
         return False
-    words = record.key.replace("-", " ")
-    is_name = len(words.split()) < _MADE or set(terms(words)) <= set(terms(record.content))
+    words = record.key.split("-")
+    is_name = sum(map(str.isalpha, words)) < _MADE or set(terms(" ".join(words))) <= set(
+        terms(record.content)
+    )
     return record.kind == "behavior" or not is_name
 
 
