@@ -63,7 +63,7 @@ def _messages(node: dict[str, Any], where: str) -> Iterator[Message]:
         role,
         "\n".join(filter(None, [text, *notes])),
         time_of(message.get("create_time"), f"{where}: create_time"),
-        id_of(message, where),
+        id_of(message if "id" in message else node, where),
     )
 
 

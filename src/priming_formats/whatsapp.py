@@ -24,7 +24,7 @@ from priming.transfer.reading import digest, head_of, read_text
 _MARK = "\u200e"
 _INVISIBLE = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202b\u202c\u2068\u2069"))
 _LINE = re.compile(
-    r"[\u200e\u200f]*\[?(?P<date>\d{4}[./-]\d\d?[./-]\d\d?,|\d\d?[./-]\d\d?[./-]\d{2,4},?)\s(?:[^\W\d]+\s)?"
+    r"[\u200e\u200f]*\[?(?P<date>\d{4}(?:/\d\d?/\d\d?,?|[.-]\d\d?[.-]\d\d?,)|\d\d?[./-]\d\d?[./-]\d{2,4},?)\s(?:[^\W\d]+\s)?"
     r"(?P<hour>\d\d?)[:.](?P<minute>\d\d)(?:[:.](?P<second>\d\d))?(?:\s?(?P<half>[AP])\.?\s?M\.?)?"
     r"(?:\]|\s[-–])\s(?P<rest>.*)",
     re.IGNORECASE,

@@ -75,6 +75,13 @@ def test_without_its_end_a_chat_is_read_up_to_its_newest_message(read, last):
     assert len(read("chatgpt", [{**chat, "current_node": last}])[0]) == 2
 
 
+def test_a_message_without_an_id_has_that_of_its_node(read):
+    chat = conversation(node("a", "root", "user", "Hello."), node("b", "a", "assistant", "Good day."))
+    del chat["mapping"]["a"]["message"]["id"]
+    turns, report = read("chatgpt", [chat])
+    assert (turns, report.skipped) == ([("user", "Hello."), ("assistant", "Good day.")], ())
+
+
 def test_a_chat_whose_messages_are_each_others_parents_ends(read):
     chat = conversation(node("a", "b", "user", "Hello."), node("b", "a", "assistant", "Good day."))
     assert len(read("chatgpt", [chat])[0]) == 2
