@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.config.params.laws import BASE_LEVEL
-from priming.index.cue_feedback import Practice
+from priming.index.cue_feedback import Practice, base_levels, retained_share
 from priming.learning.verdict_effect import is_due, review, with_use
-from priming.recall.evidence import base_levels, retained_share
 from priming.serialization import stamp
 from priming.storage.rows import MemoryRow
 from priming.types import Retention, Use, days_between

@@ -497,6 +497,15 @@ def test_a_note_about_a_person_loses_nothing_to_what_that_person_said(memory):
     memory.remember("I like the sea.", speaker="Ada", session="s")
     result = turns(memory, "what does Ada play")
     assert result["other"][:2].tolist() == [0.0, 0.0]
+    assert result["information"][0] > 0.0
+    assert result["session"][0] == max(result["session"])
+
+
+def test_what_somebody_says_of_a_person_is_no_note_about_that_person(memory):
+    memory.remember("Ada plays the tuba.", speaker="Bo", session="monologue")
+    memory.remember("I like the sea.", speaker="Ada", session="s")
+    result = turns(memory, "what does Ada play")
+    assert (result["information"][0], result["session"][0]) == (0.0, 0.0)
 
 
 def test_of_headings_every_one_that_is_named_counts(memory):

@@ -7,11 +7,17 @@ counts by how alike the cues are, and for cues of the same days only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+import numpy as np
+
 from priming.config.ids import time_of
+from priming.config.params.laws import BASE_LEVEL, FORGETTING
 from priming.config.values import dataclass
+from priming.core.arguments.arrays import Floats
+from priming.core.base_level import base_level_score, hybrid
+from priming.core.forgetting import fsrs_retrievability
 from priming.storage.rows import VerdictRow
 from priming.text.dates import cue_date, local_time
 from priming.text.name_forms.software import sought_terms
@@ -19,6 +25,7 @@ from priming.text.time_grammar import CueDate, days_of, period
 from priming.text.tokens import language_of, terms
 from priming.types import Retention, Use
 
+_HOUR, _DAY = 3600.0, 86400.0
 SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overridden": -1}
 """Whether a verdict counts for a memory or against it."""
 
@@ -239,3 +246,27 @@ class Practice:
             retention.stability or 0.0,
             retention.reviewed_at.timestamp() if retention.reviewed_at else 0.0,
         )
+
+
+def retained_share(
+    practices: Sequence[Practice], now: datetime, decay: float = FORGETTING.fsrs_decay
+) -> Floats:
+    """FSRS retrievability of each practice; 1 without a review."""
+    stability = np.array([practice.stability for practice in practices])
+    since = np.array([max(0.0, now.timestamp() - practice.reviewed) / _DAY for practice in practices])
+    reviewed = stability > 0
+    values = fsrs_retrievability(since, np.where(reviewed, stability, 1.0), decay)
+    return np.where(reviewed, np.asarray(values), 1.0)
+
+
+def base_levels(practices: Sequence[Practice], now: datetime, d: float = BASE_LEVEL.d) -> Floats:
+    """Base level of each practice in (0, 1), its latest uses counted exactly; 0 without a use."""
+    values = np.zeros(len(practices))
+    for count in {len(practice.recent) for practice in practices} - {0}:
+        at = [i for i, practice in enumerate(practices) if len(practice.recent) == count]
+        ages = np.array([[now.timestamp() - time for time in practices[i].recent] for i in at]) / _HOUR
+        life = np.array([now.timestamp() - practices[i].first for i in at]) / _HOUR
+        uses = np.array([practices[i].uses for i in at], np.float64)
+        levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), d)
+        values[at] = np.asarray(base_level_score(levels))
+    return values

@@ -205,13 +205,14 @@ class CueReading:
     @cached_property
     def names_the_date(self) -> Bools:
         """The documents whose text has all words by which the cue names its date; a speaker's name is no date."""
-        counts = np.zeros(self.working.documents, np.int64)
-        for term in self.date_terms:
-            code = self.working.lexicon.code(term)
-            if code is not None:
-                counts[self.working.lexicon.postings(code).rows] += 1
-        right = (counts == len(self.date_terms)) & (counts > 0)
-        return np.asarray(right & ~self._said_by(self.date_terms), np.bool_)
+        return self._with_all(self.date_terms) & ~self._said_by(self.date_terms)
+
+    def _with_all(self, names: Collection[str]) -> Bools:
+        """The documents whose text has every one of some terms, and there are any."""
+        counts, lexicon = np.zeros(self.working.documents, np.int64), self.working.lexicon
+        for code in (code for code in map(lexicon.code, names) if code is not None):
+            counts[lexicon.postings(code).rows] += 1
+        return np.asarray((counts == len(names)) & (counts > 0), np.bool_)
 
     def _said_by(self, names: Collection[str]) -> Bools:
         """The documents whose speaker's name has one of some terms."""

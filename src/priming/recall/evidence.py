@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from functools import cached_property
 
 import numpy as np
 
-from priming.config.params.laws import BASE_LEVEL, FORGETTING
 from priming.config.values import dataclass
 from priming.config.words import CONFLICTS, KEPT_BESIDE
 from priming.core.arguments.arrays import Bools, Floats, Ints, best_rows, distinct
-from priming.core.base_level import base_level_score, hybrid
-from priming.core.forgetting import fsrs_retrievability
 from priming.core.lexical import beyond_chance, evidence_idf, idf, okapi
 from priming.embedding.protocol import Vectors, background_of, word_part
 from priming.index.columns import NONE
-from priming.index.cue_feedback import Practice
+from priming.index.cue_feedback import base_levels, retained_share
 from priming.index.nearest import evenly
 from priming.index.vocabulary import EXACT
 from priming.recall.cue import CueReading
 
-_HOUR, _DAY = 3600.0, 86400.0
 _SAMPLE = 256
 """Memories whose cosines with a cue are the background of the cosine of a hit."""
 _PSEUDO = 20.0
@@ -210,6 +204,19 @@ class Evidence(CueReading):
                 share += weight * best
         return np.where(self.turns[documents], (share / total)[at], 0.0)
 
+    @cached_property
+    def about_speaker(self) -> Bools:
+        """The documents that name the speaker whom the cue names first, and that nobody says."""
+        first, titles, bare = self.named_speakers[:1], self.working.title_terms, self.working.title_bare
+        names = {name for code in first.tolist() for name in titles[code][: bare[code]]}
+        return self._with_all(names) & ~np.append(self.speakers, False)[self.working.title.values]
+
+    @cached_property
+    def _own_session(self) -> float:
+        """The share of the cue that the best conversation of the speaker whom it names first has."""
+        of_speaker = np.isin(self.working.title.values, self.named_speakers[:1])
+        return float(self.covered_by_session(np.flatnonzero(of_speaker & self.turns)).max(initial=0.0))
+
     def answered(self, documents: Ints) -> Floats:
         """How well the meaning of the question fits that each document follows; 0 where it follows none."""
         working = self.working
@@ -319,11 +326,13 @@ class Evidence(CueReading):
         }
         if working.conversation_context.any_turns:
             named = self.named_speakers
+            is_other = turns & (title != named[0]) if named.size else np.zeros(len(documents), np.bool_)
+            about, session = self.about_speaker[documents] & ~turns, self.covered_by_session(documents)
             values |= {
-                "other": np.where(turns & (title != named[0]), 1.0, none) if named.size else none,
+                "other": np.where(is_other, 1.0, none),
                 "asks": np.where(turns, working.asks.values[documents], none),
-                "information": np.where(turns, self.information(documents), none),
-                "session": self.covered_by_session(documents),
+                "information": np.where(turns | about, self.information(documents), none),
+                "session": np.where(about, self._own_session, session) if about.any() else session,
                 "answered": self.answered(documents),
             }
         if self.context:
@@ -369,27 +378,3 @@ class Evidence(CueReading):
     def _verdicts(self) -> dict[str, float]:
         p, feedback = self.params, self.working.cue_feedback
         return feedback.balance(self.cue_of_feedback, p.same_cue, self.rarity, p.first_verdict)
-
-
-def retained_share(
-    practices: Sequence[Practice], now: datetime, decay: float = FORGETTING.fsrs_decay
-) -> Floats:
-    """FSRS retrievability of each practice; 1 without a review."""
-    stability = np.array([practice.stability for practice in practices])
-    since = np.array([max(0.0, now.timestamp() - practice.reviewed) / _DAY for practice in practices])
-    reviewed = stability > 0
-    values = fsrs_retrievability(since, np.where(reviewed, stability, 1.0), decay)
-    return np.where(reviewed, np.asarray(values), 1.0)
-
-
-def base_levels(practices: Sequence[Practice], now: datetime, d: float = BASE_LEVEL.d) -> Floats:
-    """Base level of each practice in (0, 1), its latest uses counted exactly; 0 without a use."""
-    values = np.zeros(len(practices))
-    for count in {len(practice.recent) for practice in practices} - {0}:
-        at = [i for i, practice in enumerate(practices) if len(practice.recent) == count]
-        ages = np.array([[now.timestamp() - time for time in practices[i].recent] for i in at]) / _HOUR
-        life = np.array([now.timestamp() - practices[i].first for i in at]) / _HOUR
-        uses = np.array([practices[i].uses for i in at], np.float64)
-        levels = hybrid(np.maximum(ages, 0.0), uses, np.maximum(life, 0.0), d)
-        values[at] = np.asarray(base_level_score(levels))
-    return values
