@@ -36,6 +36,7 @@ def test_a_long_gist_is_cut_between_words():
 def test_a_slug_is_the_first_words_in_small_letters():
     assert slug("The deploy failed because the disk was full.") == "the-deploy-failed-because-the-disk"
     assert slug("Straße, ÉTÉ!") == "strasse-été"
+    assert slug("İbrahim ekmek aldı") == "ibrahim-ekmek-aldı"
     assert slug("?!") == "memory"
 
 

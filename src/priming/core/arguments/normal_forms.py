@@ -154,7 +154,7 @@ def slug(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _slug(text: str) -> str:
-    parts = plain_words(caseless(text))[:_WORDS_OF_KEY]
+    parts = plain_words(caseless(text.replace(_DOTTED_CAPITAL, "i")))[:_WORDS_OF_KEY]
     return "".join(letters("-".join(parts))[:_LETTERS_OF_KEY]).strip("-") or "memory"
 
 
