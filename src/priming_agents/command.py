@@ -247,7 +247,7 @@ def _text(
     if (created := _new_store(chosen, name, event, work)) is not None:
         existing = [created, *existing]
     if not existing:
-        return ""
+        return "" if content.store is None else teaching.unadopted(name, event)
     work.admit(chosen, existing)
     database = existing[0].database
     shown = partial(session.read_session, database, event.session)

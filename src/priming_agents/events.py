@@ -92,6 +92,8 @@ def _prompt(call: HookCall) -> None:
     learned = None
     if reading.correction is not None and call.learns:
         learned = teaching.learn_now(call, reading.correction)
+    elif reading.correction is not None:
+        call.add(teaching.UNADOPTED)
     if not teaching.withdraw(call, reading, learned) and reading.asks and call.learns:
         call.add(ASK)
     elif unread and call.learns and not session.unread:

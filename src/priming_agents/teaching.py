@@ -54,6 +54,10 @@ WITHDRAWING = (
     "The user may be withdrawing this rule. If so, call Priming's tool `forget` with its key, or `learn` what takes"
     " its place:"
 )
+UNADOPTED = (
+    "Priming does not write to the store that came with this folder, and does not have the user's correction: tell"
+    " the user, who may adopt the store by `priming trust`."
+)
 UNLEARNED = "Priming's store cannot be written now, and does not have the user's correction: tell the user."
 
 
@@ -75,6 +79,11 @@ def is_due(database: Path, name: str, event: Event) -> bool:
     """Whether there is something to learn: a correction in a prompt, or a file of one that waits."""
     waiting = any(folder_of(database).glob(f"*{QUEUED}"))
     return name == "prompt" and (waiting or read_prompt(event.prompt).correction is not None)
+
+
+def unadopted(name: str, event: Event) -> str:
+    """What the agent is told of a correction in a folder whose store nobody adopted; empty without one."""
+    return UNADOPTED if name == "prompt" and read_prompt(event.prompt).correction is not None else ""
 
 
 def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = None) -> bool:

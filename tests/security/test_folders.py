@@ -179,6 +179,14 @@ def test_hooks_tell_nothing_of_a_store_that_came_with_the_folder_and_say_why_onc
     assert "priming trust" in notice
 
 
+def test_of_a_correction_that_such_a_store_does_not_get_the_agent_is_told(hostile):
+    answer = hostile.hook("prompt", prompt="No, use tabs instead of spaces")
+    assert "does not have the user's correction" in answer
+    assert "priming trust" in answer
+    assert RULE not in answer
+    assert hostile.hook("prompt", prompt="Mend the parser") == ""
+
+
 def test_commands_show_such_a_store_as_untrusted_data_and_write_nothing_to_it(hostile):
     before = hostile.database.read_bytes()
     shown = hostile.run("active")
