@@ -241,6 +241,9 @@ RULES = [
         ("who said we only deploy on mondays? that's not a thing", "Deploy only on Mondays"),
         ("vergiss das mit den englischen Nachrichten", "Commit-Nachrichten auf Englisch"),
         ("I never said that you should answer in French!", "Always answer in French"),
+        ("Das mit dem Englisch kannst du vergessen", "Commit-Nachrichten auf Englisch"),
+        ("Wer hat gesagt, dass Commit-Nachrichten englisch sind?", "Commit-Nachrichten auf Englisch"),
+        ("Ich habe nie gesagt, dass Nachrichten englisch sind", "Commit-Nachrichten auf Englisch"),
     ],
 )
 def test_the_rule_that_is_withdrawn_is_the_one_that_shares_its_words(text, rule):
