@@ -219,7 +219,8 @@ def _beside(p: Parts) -> ReadDate:
 
 def _within(p: Parts) -> ReadDate:
     """A day or month of the year that stands beside it: "last year on 3 October", "in May two years ago"."""
-    for part, of in ((p.last, p.first), (p.first, p.last)):
+    pairs: tuple[tuple[CueDate, CueDate], ...] = ((p.last, p.first), (p.first, p.last))
+    for part, of in pairs:
         if of.year and part.month and not (of.month or part.year):
             return replace(part, year=of.year)
     return None
@@ -295,7 +296,7 @@ RULES = (
     ("n", f"(?:t?(?P<frame>[FBr]){_N}{_UNIT}|(?P<n3>[nN])(?P<frame2>B){_UNIT3})(?!wt?[@mvVy])"
      "|r(?P<unit2>[ukQj])(?!w)", _rolling),
     ("n", "t?(?P<frame>[FB])(?P<unit>[ukQ])(?!w)|t?(?P<unit2>[ukQj])(?P<frame2>[bB])",
-     lambda p: {"fortnight": _rolling, "decade": lambda _: None}.get(p.unit, _framed)(p)),
+     lambda p: None if p.unit == "decade" else (_rolling if p.unit == "fortnight" else _framed)(p)),
     ("nd", "(?<![tae])(?P<day>D)p?", lambda p: _away(p.now, p.day, "day")),
     ("", f"(?:{_WHOLE}(?P<day>o)|(?<=t)(?P<day3>n))w(?P<of>@)|(?P<of2>@),?Ot?(?P<day2>o)(?=[icTOZs+.,_-]|$)",
      lambda p: None if p.of.day else _of_month(Parts(year=p.of.year, month=p.of.month, day=p.day))),
