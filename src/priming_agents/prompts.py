@@ -276,6 +276,16 @@ def _is_statement(clause: str) -> bool:
     return is_noun and not _begins("verb", clause)
 
 
+def _is_manner(act: str, plain: str) -> bool:
+    """Whether an act is how things are done each time: not of somebody, of a file, or of a thing with a number."""
+    from priming.text.languages import language_of
+    from priming.text.word_lists import is_given_name
+
+    words = plain.split()
+    is_particular = any(language_of(word) or is_given_name(word.rstrip("'’s")) for word in words[1:])
+    return _begins("manner", act) and not (is_particular or _has("particular", plain))
+
+
 def _rule(own: str, objected: bool) -> Correction | None:
     """The rule that a sentence is, if it stands in plain words and needs no other sentence."""
     text, ended = _class("ending").subn("", own.rstrip(" .!,"))
@@ -295,7 +305,7 @@ def _rule(own: str, objected: bool) -> Correction | None:
     # "Every time" lasts where it says so of the verb: not in "write a test that never fails", or "for Mondays".
     often = _has("ever", plain) if negative else verb or _begins("general", plain)
     stops = re.match(r"(?:stop|quit|avoid)\b(?!.* the\b)", plain, re.I)
-    lasts = objected or frame or ended or often or prefers or stops
+    lasts = frame or ended or often or prefers or stops or (objected and _is_manner(act, plain))
     is_repeated = not negative and _has("repeated", own)
     is_part = is_request or is_repeated or text.endswith(":") or (negative and " and " in text)
     is_whole = not is_part and all(_begins("joined", part) or _begins("verb", part) for part in others)

@@ -24,6 +24,9 @@ I prefer ruff over flake8
 pls don't book anything before ten
 can you please stop rewriting tests every time?
 use always metric units
+No, keep backups for 30 days
+No, ask before deleting branches
+Nein, nimm Roggenmehl statt Weizenmehl
 nimm immer Dinkelmehl
 run the linter every time
 """.strip().splitlines()
@@ -71,6 +74,17 @@ I'd rather have dataclasses than dicts
 it'd be great if you wouldn't apologise in every reply
 answer in short sentences
 i don't want to see any more wildcard imports
+""",
+    "a correction that may be of the moment": """
+No, delete old branches
+No, merge branch tides into main-sail
+No, call Tom instead of Ana
+No, book table 5 instead of table 4
+no, check line 40
+that's wrong, use main.go instead of lib.go
+No, write Maria instead of Ines
+wrong, pick option B
+Nein, nimm Tisch 5 statt Tisch 4
 """,
     "a choice that may be for this task": """
 Don't use npm, use pnpm instead
