@@ -18,6 +18,7 @@ _SENTENCE = re.compile(r".+?(?:(?<![.\s]\w)[.!?…]+(?=\s|$)|;\s|\s[–—-]\s|$
 _CLAUSE = re.compile(r"(?<!never)[,:] |,? so (?=no\b|never|don|please|always|use)", re.IGNORECASE)
 _REQUEST = re.compile(r"\b(?:you|we)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_ANYTHING = re.compile(r" (?:anything|anyone)(?: else)?$", re.IGNORECASE)
 _MARK = re.compile(r"[\"“”„«»\[\]]|/(?!\w)")
 """What shows that words are a quotation, a key or a folder, and is no part of them."""
 _LETTERS = 5
@@ -303,7 +304,8 @@ def _rule(own: str, objected: bool) -> Correction | None:
     # A person also repeats a request of the moment: "I told you to open the file".
     is_request = frame and not verb and own[:2] in ("I ", "i ") and _begins("definite", act.partition(" ")[2])
     # "Every time" lasts where it says so of the verb: not in "write a test that never fails", or "for Mondays".
-    often = _has("ever", plain) if negative else verb or _begins("general", plain)
+    # "Don't delete anything" may be of the moment, where no case follows: "don't book anything before ten".
+    often = _has("ever", _ANYTHING.sub("", plain)) if negative else verb or _begins("general", plain)
     stops = re.match(r"(?:stop|quit|avoid)\b(?!.* the\b)", plain, re.I)
     lasts = frame or ended or often or prefers or stops or (objected and _is_manner(act, plain))
     is_repeated = not negative and _has("repeated", own)

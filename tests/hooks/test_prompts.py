@@ -76,6 +76,8 @@ answer in short sentences
 i don't want to see any more wildcard imports
 """,
     "a correction that may be of the moment": """
+don't delete anything
+don't change anything else
 No, delete old branches
 No, merge branch tides into main-sail
 No, call Tom instead of Ana
