@@ -209,7 +209,8 @@ class Evidence(CueReading):
         """The documents that name the speaker whom the cue names first, and that nobody says."""
         first, titles, bare = self.named_speakers[:1], self.working.title_terms, self.working.title_bare
         names = {name for code in first.tolist() for name in titles[code][: bare[code]]}
-        return self._with_all(names) & ~np.append(self.speakers, False)[self.working.title.values]
+        is_said = np.append(self.speakers, False)[self.working.title.values]
+        return np.asarray(self._with_all(names) & ~is_said, np.bool_)
 
     @cached_property
     def _own_session(self) -> float:
