@@ -105,6 +105,16 @@ def test_an_incident_leads_to_what_was_told_before_of_the_same_thing_and_does_no
             assert {hit.memory.content for hit in memory.recall(cue).hits[:2]} == {incident, owner}
 
 
+@each_row("cue, note", [("1200", "sum"), ("€1,200", "sum"), ("1200.50", "deposit"), ("12500", "tickets")])
+def test_a_number_alone_finds_the_note_that_has_it_whatever_looks_alike(cue, note):
+    with Memory.open("sqlite://", embedder="semantic") as memory:
+        memory.remember("The deposit is 1200.50 euros.", key="deposit")
+        memory.remember("We sold 12,500 tickets.", key="tickets")
+        memory.remember("The invoice was for €1,200.", key="sum")
+        memory.remember("Flight 1201 leaves at noon.", key="flight")
+        assert memory.recall(cue).hits[0].memory.key == note
+
+
 def test_what_the_model_cannot_read_is_found_by_its_words_and_waits_for_no_vector():
     with Memory.open("sqlite://") as memory:
         memory.remember("กำแพงสีน้ำเงิน", key="wall")

@@ -75,6 +75,11 @@ class Evidence(CueReading):
         return self.cosines()
 
     @cached_property
+    def figure_terms(self) -> list[int]:
+        """The places of the cue's terms that have a digit."""
+        return [place for place, term in enumerate(self.terms) if any(map(str.isdecimal, term))]
+
+    @cached_property
     def idf(self) -> Floats:
         """What each term tells by itself, in nats (``evidence_idf``)."""
         lexicon, df = self.working.lexicon, []
@@ -139,9 +144,9 @@ class Evidence(CueReading):
     def deviations(self, cosines: Floats) -> Floats:
         """How many deviations each cosine is above what this cue has with anything, as far as vectors are trusted.
 
-        A cue of which the embedder knows no word says nothing of any.
+        A cue of figures alone, or of which the embedder knows no word, says nothing of any: 1200 is not nearly 1201.
         """
-        if not self.query.any():
+        if not self.query.any() or len(self.figure_terms) == len(self.terms):
             return np.zeros(len(cosines))
         mean, spread = self.background
         strength = background_of(self.embedder).strength * self.working.trust
@@ -302,9 +307,8 @@ class Evidence(CueReading):
         when = self.working.occurred.values[documents[at]]
         session = self.working.conversation_context.session[documents[at]]
         alike *= session != session[:, None]
-        figures = [number for number, term in enumerate(self.terms) if any(map(str.isdecimal, term))]
-        if figures:
-            has = self.covered(documents[at])[:, figures] > 0.0
+        if self.figure_terms:
+            has = self.covered(documents[at])[:, self.figure_terms] > 0.0
             alike *= ~(has[:, None] & ~has).any(axis=2)
         between, rows = self.working.topology.between, self.working.row[documents[at]]
         alike[between(rows, CONFLICTS) & ~between(rows, KEPT_BESIDE)] = 1.0
