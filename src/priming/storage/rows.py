@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from priming.config.values import dataclass
@@ -306,6 +307,16 @@ class Counts:
     generation: str | None
 
 
+_OF_MEMORY, _OF_VERSION = (
+    [name for name in column_names(MemoryRecord) if name in names]
+    for names in (column_names(MemoryRow), column_names(VersionRow)[1:])
+)
+_COPIED = (*_OF_MEMORY, *_OF_VERSION)
+"""The fields that a record has from its two rows."""
+_memory_values, _version_values = attrgetter(*_OF_MEMORY), attrgetter(*_OF_VERSION)
+_use_values = attrgetter(*column_names(Use)[: column_names(Use).index("recent")])
+
+
 def use_of(memory: MemoryRow) -> Use:
     """The use of a memory so far.
 
@@ -319,17 +330,7 @@ def use_of(memory: MemoryRow) -> Use:
         raise Corrupt(
             f"the memory {memory.id} is damaged in its row or the log ({error}): restore a backup"
         ) from error
-    return Use(
-        memory.uses,
-        memory.last_used_at,
-        memory.helped,
-        memory.failed,
-        memory.confirmed,
-        memory.followed,
-        memory.overridden,
-        memory.first_used_at,
-        recent,
-    )
+    return Use(*(*_use_values(memory), recent))
 
 
 def retention_of(memory: MemoryRow) -> Retention:
@@ -348,34 +349,10 @@ def record_among(
 def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryRecord:
     """The two rows of a memory as one record."""
     return MemoryRecord(
-        id=memory.id,
         namespace=namespace,
-        key=memory.key,
-        kind=memory.kind,
-        status=memory.status,
-        priority=memory.priority,
-        weight=memory.weight,
-        confidence=memory.confidence,
         use=use_of(memory),
         retention=retention_of(memory),
-        content=version.content,
-        gist=version.gist,
-        heading=version.heading,
-        session=version.session,
-        speaker=version.speaker,
-        when=version.when,
-        tags=version.tags,
-        metadata=version.metadata,
-        source=version.source,
-        trust=version.trust,
-        importance=version.importance,
-        outcome=version.outcome,
-        occurred_at=version.occurred_at,
-        recorded_at=version.recorded_at,
-        retired_at=version.retired_at,
-        valid_from=version.valid_from,
-        valid_to=version.valid_to,
-        version=version.version,
+        **dict(zip(_COPIED, (*_memory_values(memory), *_version_values(version)), strict=True)),
     )
 
 
