@@ -8,7 +8,7 @@ comes from the caller is bound, never written into the SQL.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
@@ -159,6 +159,17 @@ class Dialect(ABC):
     @abstractmethod
     def size(self, namespace: str, run: Callable[..., list[tuple[Any, ...]]]) -> int:
         """Return the bytes of a namespace's rows, without indexes: nothing of it is about another namespace."""
+
+
+def bound(which: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is bound for restrictions, without those that are None."""
+    return {name: _bound(value) for name, value in which.items() if value is not None}
+
+
+def _bound(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return stamp(value)
+    return list(value) if isinstance(value, Collection) and not isinstance(value, str) else value
 
 
 COMPARE = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}

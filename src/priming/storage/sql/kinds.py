@@ -12,14 +12,7 @@ from typing import Any
 from priming.config.values import dataclass
 from priming.config.words import RECALLED, STATUSES, VERDICTS
 from priming.serialization import column_names, column_text, from_columns, parse_time, stamp, to_columns
-from priming.storage.protocol import (
-    EmbeddedRow,
-    ReadOnlyRow,
-    SessionRow,
-    ShownRow,
-    TokenRow,
-    Trace,
-)
+from priming.storage.protocol import EmbeddedRow, ReadOnlyRow, SessionRow, ShownRow, TokenRow, Trace
 from priming.storage.questions import day_of
 from priming.storage.rows import (
     ActivationCount,
@@ -37,7 +30,7 @@ from priming.storage.rows import (
     WeightsRow,
     record,
 )
-from priming.storage.sql.dialect import Dialect
+from priming.storage.sql.dialect import Dialect, bound
 from priming.types import MemoryRecord, Token
 
 MEMORY_COLUMNS = column_names(MemoryRow)
@@ -160,7 +153,7 @@ def selected(dialect: Dialect, kind: type, where: Mapping[str, Any], *, whole: b
         return _vectors(dialect, kind, where)
     flags = frozenset(name for name in _FLAGS if where.get(name))
     sql, item = _statement(dialect, kind, frozenset(where), flags, whole)
-    return Selected(sql, {name: _value(name, value, kind) for name, value in where.items()}, item)
+    return Selected(sql, _values(kind, where), item)
 
 
 @lru_cache(maxsize=256)
@@ -239,15 +232,16 @@ def _conditions(dialect: Dialect, kind: Any, names: frozenset[str], flags: froze
     return [*conditions, *(clause for name, clause in clauses.items() if name in names)] or ["1 = 1"]
 
 
-def _value(name: str, value: Any, kind: type) -> Any:
-    """What is bound for a field."""
-    if isinstance(value, datetime):
-        return day_of(value) if kind is ActivationCount else stamp(value)
-    if name == "objective":
-        return value.translate(_LOWER)
-    if name == "hit":
-        return json.dumps(value)  # as the JSON of the hits has it, in quotes
-    return list(value) if name in ("ids", "digests") else value
+def _values(kind: type, where: Mapping[str, Any]) -> dict[str, Any]:
+    """What is bound for the fields."""
+    values = bound(where)
+    if kind is ActivationCount and "until" in where:
+        values["until"] = day_of(where["until"])
+    if "objective" in where:
+        values["objective"] = where["objective"].translate(_LOWER)
+    if "hit" in where:
+        values["hit"] = json.dumps(where["hit"])  # as the JSON of the hits has it, in quotes
+    return values
 
 
 def _vectors(dialect: Dialect, kind: type, where: Mapping[str, Any]) -> Selected:
@@ -381,13 +375,6 @@ def stored_trace(
     node_ids = tuple(json.loads(nodes)) if nodes else ()
     when = datetime.fromisoformat(at)
     return Trace(recall_id, when, session, profile, json.loads(cue), pairs, node_ids, flow, bool(counted))
-
-
-def token_values(row: TokenRow) -> dict[str, Any]:
-    """The columns of a token, by name."""
-    return dict(zip(column_names(type(row.token)), to_columns(row.token), strict=True)) | {
-        "digest": row.digest
-    }
 
 
 def stored_token(*columns: Any, digest: bytes = b"") -> TokenRow:

@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import Any, Unpack
 
 from priming.errors import NotFound
-from priming.serialization import column_names, encode_row, stamp
+from priming.serialization import column_names, encode_row
 from priming.storage.protocol import Changes, Logged, WhichOperations
 from priming.storage.rows import Row, RowChange, RunRow, pack, undos_in_effect, unpack
-from priming.storage.sql.dialect import Database, Dialect
+from priming.storage.sql.dialect import Database, Dialect, bound
 from priming.storage.sql.kinds import insertion
 
 COLUMNS = tuple(name for name in column_names(Logged) if name != "rows")
@@ -60,13 +60,6 @@ def _pieces(namespace: str, operation: Logged) -> Iterator[tuple[str, int, int, 
         yield namespace, operation.number, first // _PIECE, packed
 
 
-def _bound(value: Any) -> Any:
-    """What is bound for a restriction."""
-    if isinstance(value, datetime):
-        return stamp(value)
-    return value if isinstance(value, (str, int)) else list(value)
-
-
 class SqlLog:
     """The log of operations, with the rows that each changed."""
 
@@ -81,7 +74,7 @@ class SqlLog:
     def operations(self, namespace: str, **which: Unpack[WhichOperations]) -> list[Logged]:
         """Operations, newest first; with ``after``, oldest first; ``rows``: with what they changed."""
         rows, first = which.pop("rows", True), which.pop("first", False)
-        values = {name: _bound(value) for name, value in which.items() if value is not None}
+        values = bound(which)
         clauses = {**_CLAUSES, "ids": self._dialect.among("id", "ids")}
         where = ["namespace = :namespace", *(clauses[name] for name in values if name in clauses)]
         # The index of times is used instead of a scan of the log in order. With ``before``, the log is read page by

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from priming.serialization import stamp
-from priming.storage.filters import Condition
+from priming.storage.protocol import WhichNames, WhichRecords
 from priming.storage.rows import Counts
-from priming.storage.sql.dialect import RECORDED_AT, RETIRED_AT, Database, Dialect
-from priming.storage.sql.kinds import (
-    MEMORY_COLUMNS,
-    VERSION_COLUMNS,
-    stored_record,
-)
+from priming.storage.sql.dialect import RECORDED_AT, RETIRED_AT, Database, Dialect, bound
+from priming.storage.sql.kinds import MEMORY_COLUMNS, VERSION_COLUMNS, stored_record
 from priming.types import MemoryRecord
 
 _INTERVAL = {"recorded_at": RECORDED_AT, "retired_at": RETIRED_AT}
@@ -39,51 +35,31 @@ class MemoryReader:
         self._versions = f"memories m{dialect.each('versions', 'v', 'memory', 'm', 'number')}"
         self._owners = f"versions v{dialect.each('memories', 'm', 'number', 'v', 'memory')}"
 
-    def records(
-        self,
-        namespace: str,
-        at: datetime,
-        *,
-        ids: Collection[str] | None = None,
-        name: str | None = None,
-        kinds: Sequence[str] | None = None,
-        status: str | None = None,
-        words: str | None = None,
-        after: str | None = None,
-        limit: int | None = None,
-    ) -> dict[str, MemoryRecord]:
+    def records(self, namespace: str, at: datetime, **which: Unpack[WhichRecords]) -> dict[str, MemoryRecord]:
         """Id → memory in its current version valid at ``at``."""
+        values = bound(which)
         tables, order = self._versions, "m.number"
-        values: dict[str, Any] = {"at": stamp(at), "limit": limit}
-        where = [_HERE, _CURRENT]
-        if ids is not None:
-            where.append(self._dialect.among("m.id", "ids"))
-            values["ids"] = list(dict.fromkeys(ids))
-        if name is None:
-            where.append(_VALID)
-        else:
-            where.append("(m.key = :name OR m.id = :name)")
-            values["name"], values["limit"] = name, 1
+        clauses = {
+            "ids": self._dialect.among("m.id", "ids"),
+            "kinds": self._dialect.among("m.kind", "kinds"),
+            "status": "m.status = :status",
+            "after": "m.number > (SELECT number FROM memories m WHERE m.namespace = :namespace AND m.id = :after)",
+            "name": "(m.key = :name OR m.id = :name)",
+        }
+        where = [_HERE, _CURRENT, *(clauses[name] for name in values if name in clauses)]
+        if "name" in values:
+            values["limit"] = 1
             order = f"m.id = :name DESC, ({_VALID}) DESC, v.version DESC"
-        if kinds is not None:
-            where.append(self._dialect.among("m.kind", "kinds"))
-            values["kinds"] = list(kinds)
-        if status is not None:
-            where.append("m.status = :status")
-            values["status"] = status
-        if after is not None:
-            where.append(
-                "m.number > (SELECT number FROM memories m WHERE m.namespace = :namespace AND m.id = :after)"
-            )
-            values["after"] = after
-        if words is not None:
-            tables, matches, values["words"] = self._dialect.search(words)
+        else:
+            where.append(_VALID)
+        if "words" in values:
+            tables, matches, values["words"] = self._dialect.search(values["words"])
             where.append(matches)
-        end = "" if values["limit"] is None else " LIMIT :limit"
+        end = " LIMIT :limit" if "limit" in values else ""
         sql = f"SELECT {_RECORD} FROM {tables} WHERE {' AND '.join(where)} ORDER BY {order}{end}"
-        rows = self._db.run(namespace, sql, values)
+        rows = self._db.run(namespace, sql, {**values, "at": stamp(at)})
         records = {record.id: record for record in (stored_record(namespace, row) for row in rows)}
-        return records if ids is None else {id_: records[id_] for id_ in values["ids"] if id_ in records}
+        return {id_: records[id_] for id_ in values.get("ids", records) if id_ in records}
 
     def _each_record(self, namespace: str, until: datetime | None) -> Iterator[MemoryRecord]:
         """Every active memory in each current version that has not ended."""
@@ -96,38 +72,27 @@ class MemoryReader:
         for row in self._db.each(namespace, sql, values):
             yield stored_record(namespace, row)
 
-    def names(
-        self,
-        namespace: str,
-        *,
-        ids: Collection[str] | None = None,
-        keys: Collection[str] | None = None,
-        session: str | None = None,
-        condition: Condition | None = None,
-        at: datetime | None = None,
-        limit: int | None = None,
-    ) -> dict[str, str]:
+    def names(self, namespace: str, **which: Unpack[WhichNames]) -> dict[str, str]:
         """Id → key of memories."""
-        values: dict[str, Any] = {"limit": limit}
+        condition = which.pop("condition", None)
+        values = bound(which)
         if condition is not None:
-            assert at is not None, "a filter holds at a time"
-            where, values = self._dialect.condition(condition)
-            values |= {"at": stamp(at), "limit": limit}
-            which = (
+            where, compared = self._dialect.condition(condition)
+            values |= compared
+            chosen = (
                 f"{self._versions} WHERE {_HERE} AND m.status = 'active' AND {_CURRENT} AND {_VALID} AND ({where})"
                 " ORDER BY m.number"
             )
-        elif session is not None:
-            values["session"] = session
-            which = (
+        elif "session" in values:
+            chosen = (
                 f"{self._owners} WHERE v.namespace = :namespace AND v.session = :session AND {_CURRENT}"
                 " AND v.valid_to IS NULL AND m.status = 'active' ORDER BY v.memory DESC"
             )
         else:
-            column, values["listed"] = ("m.id", list(ids)) if ids is not None else ("m.key", list(keys or ()))
-            which = f"memories m WHERE {_HERE} AND {self._dialect.among(column, 'listed')}"
-        end = "" if limit is None else " LIMIT :limit"
-        return dict(self._db.run(namespace, f"SELECT m.id, m.key FROM {which}{end}", values))
+            column = "id" if "ids" in values else "key"
+            chosen = f"memories m WHERE {_HERE} AND {self._dialect.among(f'm.{column}', f'{column}s')}"
+        end = " LIMIT :limit" if "limit" in values else ""
+        return dict(self._db.run(namespace, f"SELECT m.id, m.key FROM {chosen}{end}", values))
 
     def _numbers(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
         """The numbers of the memories that exist, by id."""

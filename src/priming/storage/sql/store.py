@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, ClassVar, Unpack, cast
 
 from priming.results import Finding
-from priming.serialization import column_names, stamp, to_columns
+from priming.serialization import column_names, encode_row, stamp, to_columns
 from priming.storage.damage import REIMPORT, STALE_WORDS, damage_findings, listed_findings
 from priming.storage.protocol import (
     Changes,
@@ -35,13 +35,7 @@ from priming.storage.rows import (
     VectorRow,
 )
 from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
-from priming.storage.sql.kinds import (
-    TRACE_COLUMNS,
-    insertion,
-    selected,
-    token_values,
-    trace_values,
-)
+from priming.storage.sql.kinds import TRACE_COLUMNS, insertion, selected, trace_values
 from priming.storage.sql.log import LOGGED, logged_operations
 from priming.storage.sql.memories import MemoryReader
 from priming.storage.sql.walk import RowScan
@@ -275,7 +269,7 @@ class SqlStore(MemoryReader, Erasure):
         self._db.many(namespace, insertion("loop_sessions", columns), values)
 
     def _save_token(self, row: TokenRow, *, new: bool) -> bool:
-        values = token_values(row)
+        values = {**encode_row(row.token), "digest": row.digest}
         with self.transaction():
             if new:
                 self._db.many(NO_NAMESPACE, insertion("tokens", values), [tuple(values.values())])
