@@ -275,7 +275,6 @@ class Namespace(StoredNamespace):
         operation_id: str | None = None,
     ) -> Logged:
         """Apply one operation; the working set reads it from the log at its next use."""
-        caller, why = present_caller(), reason or REASONS.get(kind) or message or f"{kind} was requested"
         changes = Changes(
             namespace=self.namespace,
             id=operation_id or self.next_operation_id(at),
@@ -284,29 +283,13 @@ class Namespace(StoredNamespace):
             rows=tuple(rows),
             vectors=vectors or {},
             generation=self.embedder.generation if vectors else None,
-            actor=caller.actor,
             source=source,
-            reason=why,
+            reason=reason or REASONS.get(kind) or message or f"{kind} was requested",
             message=message,
             undoes=tuple(undoes),
-            via=caller.via,
-            session=caller.session,
+            **present_caller().attribution(),
         )
-        number = self.store.apply(changes)
-        return Logged(
-            number,
-            changes.id,
-            kind,
-            at,
-            changes.actor,
-            source,
-            why,
-            None,
-            message,
-            changes.rows,
-            via=caller.via,
-            session=caller.session,
-        )
+        return changes.logged(self.store.apply(changes))
 
     def next_operation_id(self, at: datetime) -> str:
         """The id of the next operation: the requested id, which counts once, else a new one."""

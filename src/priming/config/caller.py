@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from typing import Any
 
 from priming.config.environment import default_actor
 from priming.config.values import dataclass
@@ -32,10 +33,13 @@ class Caller:
     session: str | None = None
     everywhere: bool = True
 
+    def attribution(self) -> dict[str, Any]:
+        """What the log records of it with an operation."""
+        return {name: getattr(self, name) for name in _HEADERS}
+
     def headers(self) -> dict[str, str]:
         """The headers of a request that carry it to the server of a store."""
-        values = {name: getattr(self, name) for name in _HEADERS}
-        return {_HEADERS[name]: _ascii(value) for name, value in values.items() if value}
+        return {_HEADERS[name]: _ascii(value) for name, value in self.attribution().items() if value}
 
     def after(self, headers: Mapping[str, str]) -> Caller:
         """The caller that headers name; fields that they lack are those of this caller."""

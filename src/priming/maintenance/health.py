@@ -195,19 +195,9 @@ def restore_backup(memory: Namespace, path: str | Path, previous: str | Path | N
 def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[Changes]:
     """An operation for each namespace, after which processes that follow the log reload everything."""
     names = {*memory.store.namespaces(), memory.namespace}
-    caller = present_caller()
+    reason, by = "a backup was put back by hand", present_caller().attribution()
     return [
-        Changes(
-            name,
-            uuid7(now),
-            RESTORE,
-            now,
-            actor=caller.actor,
-            reason="a backup was put back by hand",
-            message=message,
-            via=caller.via,
-            session=caller.session,
-        )
+        Changes(name, uuid7(now), RESTORE, now, reason=reason, message=message, **by)
         for name in sorted(names)
     ]
 

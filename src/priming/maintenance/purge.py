@@ -119,17 +119,8 @@ def _purged(
     _add_orphans(memory, reasons)
     if about and not reasons and not doubts and not _is_mentioned(memory, about):
         raise memory.not_found(f"nothing in {memory.namespace!r} mentions {subject!r}")
-    caller = present_caller()
-    changes = Changes(
-        memory.namespace,
-        memory.next_operation_id(now),
-        "purge",
-        now,
-        actor=caller.actor,
-        reason=REASONS["purge"],
-        via=caller.via,
-        session=caller.session,
-    )
+    operation_id, by = memory.next_operation_id(now), present_caller().attribution()
+    changes = Changes(memory.namespace, operation_id, "purge", now, reason=REASONS["purge"], **by)
     erased_memories = _listed(memory, reasons)
     doubtful = _listed(memory, {each: doubt for each, doubt in doubts.items() if each not in reasons})
     rows = memory.rows(VersionRow, ids=list(reasons))

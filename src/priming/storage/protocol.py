@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypedDict, TypeVar, Unpack, get_args
 
 from priming.config.values import dataclass
 from priming.results import Finding
+from priming.serialization import column_names
 from priming.storage.filters import Condition
 from priming.storage.rows import (
     ROOMS,
@@ -50,6 +51,11 @@ class Changes:
     undoes: tuple[str, ...] = ()
     via: str | None = None
     session: str | None = None
+
+    def logged(self, number: int, erased: Collection[str] = ()) -> Logged:
+        """The entry of the operation in the log, by its number."""
+        shared = {name: getattr(self, name) for name in _SHARED}
+        return Logged(number=number, erased=tuple(erased), **shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,7 @@ class EmbeddedRow:
     version: int
 
 
+_SHARED = tuple(name for name in column_names(Changes) if name in column_names(Logged))
 REMEDY = "restore a backup, or export what is whole: priming export --salvage FILE"
 
 

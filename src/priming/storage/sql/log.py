@@ -18,7 +18,6 @@ from priming.storage.sql.dialect import Database, Dialect, bound
 from priming.storage.sql.kinds import insertion
 
 COLUMNS = tuple(name for name in column_names(Logged) if name != "rows")
-_SHARED = tuple(name for name in column_names(Changes) if name in column_names(Logged))
 LOGGED = (
     f"{', '.join(f'o.{name}' for name in COLUMNS)}, c.rows FROM operations o LEFT JOIN changes c"
     " ON c.namespace = o.namespace AND c.operation = o.number"
@@ -37,12 +36,6 @@ _CLAUSES = {
 _LISTS = ("erased", "undoes")
 _PIECE = 200
 """Rows in one piece of what an operation changed."""
-
-
-def _logged(changes: Changes, number: int, erased: Collection[str] = ()) -> Logged:
-    """The entry of an operation with its number."""
-    shared = {name: getattr(changes, name) for name in _SHARED}
-    return Logged(number=number, erased=tuple(erased), **shared)
 
 
 def _values(namespace: str, operation: Logged) -> tuple[Any, ...]:
@@ -98,7 +91,7 @@ class SqlLog:
         namespace = changes.namespace
         self._add_namespace(namespace)
         number = max(above, self.head(namespace)) + 1
-        self._insert_operations(namespace, [_logged(changes, number, erased)])
+        self._insert_operations(namespace, [changes.logged(number, erased)])
         if changes.undoes:
             self._refuse_unknown(namespace, changes.undoes)
             self._mark_undone(namespace)
