@@ -25,21 +25,9 @@ from priming.errors import ParamError
 ROOT = "profiles"
 """The first part of the names of profile settings."""
 FIELDS: Mapping[str, str] = {
-    "spread": "spread",
-    "anchors": "anchors",
-    "links": "links",
-    "inhibit": "inhibit",
-    "squash": "squash",
-    "base_level": "base_level_params",
-    "forgetting": "forgetting_params",
-    "plasticity": "plasticity",
-    "recall": "recall",
-    "scoring": "scoring",
-    "linking": "linking",
-    "learning": "learning",
-    "tiers": "tiers",
-    "relevance": "relevance",
-    "clustering": "clustering",
+    field.name.removesuffix("_params"): field.name
+    for field in fields(Profile)
+    if field.type not in ("str", "bool")
 }
 """The field of ``Profile`` that each section sets."""
 _BASE_LEVEL = {
