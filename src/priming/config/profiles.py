@@ -36,6 +36,8 @@ NO_STRUCTURE = (
 """Factors of profiles whose designs have neither sessions nor names."""
 FOREIGN = (("co-activated", 0.0),)
 """Factor of links that another profile learned in the same store: they carry nothing here."""
+DESIGNED = SpreadParams(steps=3, restart=0.0)
+"""What the designs other than our own have in common: three steps from anchors that are fed in once."""
 NO_LEARNING = LearningParams(verdicts="none", runs=False, coactivation=False, fading="none")
 VERDICTS_ONLY = replace(NO_LEARNING, verdicts="path")
 PLAIN_CUE = RecallParams(idf=False, passages=False, kind=False, date=0.0)
@@ -116,17 +118,8 @@ FLOOP = Profile(
     name="floop",
     source="floop: behaviours learned from corrections",
     score="floop",
-    spread=SpreadParams(
-        steps=3,
-        gain=0.8,
-        hop_decay=0.5,
-        retention=1.0,
-        restart=0.0,
-        combine="max",
-        direction="both",
-        normalise="fan",
-        rho=0.01,
-        epsilon=0.01,
+    spread=replace(
+        DESIGNED, hop_decay=0.5, retention=1.0, combine="max", normalise="fan", rho=0.01, epsilon=0.01
     ),
     anchors=AnchorParams(evidence="fused"),
     links=LinkFactors(by_relation=NO_STRUCTURE),
@@ -144,18 +137,7 @@ SYNAPSE = Profile(
     name="synapse",
     source="SYNAPSE (arXiv 2601.02744)",
     score="synapse",
-    spread=SpreadParams(
-        steps=3,
-        gain=0.8,
-        hop_decay=1.0,
-        retention=0.5,
-        restart=0.0,
-        combine="sum",
-        direction="out",
-        normalise="fan",
-        rho=0.01,
-        epsilon=0.01,
-    ),
+    spread=replace(DESIGNED, retention=0.5, direction="out", normalise="fan", rho=0.01, epsilon=0.01),
     anchors=AnchorParams(evidence="fused"),
     links=LinkFactors(by_relation=(("part-of", 0.0), ("next-but-one", 0.0), *FOREIGN), mirror=True),
     inhibit=InhibitParams(),
@@ -169,18 +151,8 @@ ETHOS = Profile(
     name="ethos",
     source="Ethos: anchors, then spreading",
     score="ethos",
-    spread=SpreadParams(
-        steps=3,
-        gain=0.85,
-        hop_decay=1.0,
-        retention=1.0,
-        restart=0.0,
-        combine="sum",
-        direction="out",
-        normalise="none",
-        rho=0.0,
-        epsilon=0.0,
-        max_links=500,
+    spread=replace(
+        DESIGNED, gain=0.85, retention=1.0, direction="out", normalise="none", epsilon=0.0, max_links=500
     ),
     anchors=AnchorParams(widen=False),
     links=LinkFactors(by_relation=(*NO_STRUCTURE, *FOREIGN), mirror=True),
@@ -203,18 +175,7 @@ POC = Profile(
     name="poc",
     source="poc-memory: activation times node weight (the gain is our choice)",
     score="poc",
-    spread=SpreadParams(
-        steps=3,
-        gain=0.85,
-        hop_decay=1.0,
-        retention=1.0,
-        restart=0.0,
-        combine="sum",
-        direction="both",
-        normalise="none",
-        rho=0.0,
-        epsilon=0.001,
-    ),
+    spread=replace(DESIGNED, gain=0.85, retention=1.0, normalise="none"),
     anchors=AnchorParams(evidence="fused"),
     links=LinkFactors(by_relation=(*NO_STRUCTURE, *FOREIGN)),
     forgetting="none",
