@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -106,11 +106,8 @@ def _less(weight: float, step: float, bounds: PlasticityParams) -> float:
 
 def _set_back(before: F, after: F, current: F, names: tuple[str, ...]) -> F:
     """``current`` with those fields set back that a change set and no later change did."""
-    own = {f.name for f in fields(current)}
     changes: dict[str, Any] = {
-        name: getattr(before, name)
-        for name in names
-        if name in own and getattr(current, name) == getattr(after, name)
+        name: getattr(before, name) for name in names if getattr(current, name) == getattr(after, name)
     }
     return replace(current, **changes)
 
@@ -241,24 +238,16 @@ class ChangeSet:
 
     def links(self, ids: Collection[str]) -> list[LinkRow]:
         """The links with an end in ``ids``."""
-        return self._updated(LinkRow, self._memory.rows(LinkRow, ids=ids), ids)
+        return self._about(LinkRow, ids)
 
     def links_of(self, relation: str) -> list[LinkRow]:
         """The links of a relation."""
-        rows = {identity(row): row for row in self._memory.rows(LinkRow, relation=relation)}
-        for name, change in self._changes.items():
-            rows.pop(name, None)
-            if isinstance(change.after, LinkRow) and change.after.relation == relation:
-                rows[name] = change.after
-        return list(rows.values())
+        links = _updated(LinkRow, self._memory.rows(LinkRow, relation=relation), self._changes)
+        return [link for link in links if link.relation == relation]
 
     def rows_about(self, ids: Collection[str]) -> list[Row]:
         """The links, verdicts and pairs of the memories ``ids``."""
-        return [
-            *self.links(ids),
-            *self._updated(VerdictRow, self._memory.rows(VerdictRow, ids=ids), ids),
-            *self._updated(PairRow, self._memory.rows(PairRow, ids=ids), ids),
-        ]
+        return [*self.links(ids), *self._about(VerdictRow, ids), *self._about(PairRow, ids)]
 
     def memories_by_key(self, keys: Collection[str]) -> Mapping[str, MemoryRow]:
         """The memories that have one of ``keys``, by key."""
@@ -280,15 +269,18 @@ class ChangeSet:
         names = {name for memory_id in ids for name in self._by_end.get(memory_id, ())}
         return {name: self._changes[name] for name in names if name in self._changes}
 
-    def _updated(self, kind: type[R], stored: Iterable[R], ids: Collection[str]) -> list[R]:
-        """Stored rows of one table about ``ids``, with the changes of this set."""
-        rows = {identity(row): row for row in stored}
-        for name, change in self._changes_about(ids).items():
-            if isinstance(change.row, kind):
-                rows.pop(name, None)
-                if isinstance(change.after, kind):
-                    rows[name] = change.after
-        return list(rows.values())
+    def _about(self, kind: type[R], ids: Collection[str]) -> list[R]:
+        return _updated(kind, self._memory.rows(kind, ids=ids), self._changes_about(ids))
+
+
+def _updated(kind: type[R], stored: Iterable[R], changes: Mapping[RowIdentity, RowChange]) -> list[R]:
+    """Stored rows of one table, with changes."""
+    rows = {identity(row): row for row in stored}
+    for name, change in changes.items():
+        rows.pop(name, None)
+        if isinstance(change.after, kind):
+            rows[name] = change.after
+    return list(rows.values())
 
 
 def in_room_order(changes: Iterable[RowChange]) -> list[RowChange]:

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import dropwhile, takewhile
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 from priming.config.caller import present_caller
 from priming.config.params.limits import STORE
@@ -24,7 +24,7 @@ from priming.core.arguments.checks import (
 from priming.core.bitemporal import in_order
 from priming.errors import Conflict, NotFound
 from priming.namespace import Namespace
-from priming.storage.protocol import Logged, SessionRow, Trace
+from priming.storage.protocol import Logged, SessionRow, Trace, WhichOperations
 from priming.storage.questions import nearest_first
 from priming.storage.rows import (
     LinkRow,
@@ -89,14 +89,21 @@ def log(
     ``source`` selects a tier of learning: "conscious", "automatic" or "manual".
     """
     with memory.lock:
-        operations = memory.operations(
-            memory_id=memory.find(key).id if key is not None else None,
-            since=None if since is None else check_time("since", since),
-            until=None if until is None else check_time("until", until),
-            source=check_source(source),
-            limit=check_count("limit", limit, 1, PAGE_LIMIT),
-        )
-        return memory.listed(memory.to_operation(logged) for logged in operations)
+        which = restrictions(memory, key, since, until, source)
+        which["limit"] = check_count("limit", limit, 1, PAGE_LIMIT)
+        return memory.listed(memory.to_operation(logged) for logged in memory.operations(**which))
+
+
+def restrictions(
+    memory: Namespace, key: str | None, since: datetime | None, until: datetime | None, source: str | None
+) -> WhichOperations:
+    """Return what the arguments of ``log`` restrict operations to, checked."""
+    return {
+        "memory_id": None if key is None else memory.find(key).id,
+        "since": None if since is None else check_time("since", since),
+        "until": None if until is None else check_time("until", until),
+        "source": check_source(source),
+    }
 
 
 def operation(memory: Namespace, operation_id: str) -> Operation | None:
@@ -114,29 +121,16 @@ _JUDGED = 100
 """How many recalls of a memory, the latest, are looked at for their sessions."""
 
 
-def newest_first(
-    memory: Namespace,
-    *,
-    memory_id: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    source: str | None = None,
-) -> Iterator[Logged]:
+def newest_first(memory: Namespace, **which: Unpack[WhichOperations]) -> Iterator[Logged]:
     """Yield the operations, newest first, in growing pages: most callers need only the latest."""
-    before, limit = None, 1
+    limit = 1
     while True:
-        page = memory.operations(
-            memory_id=memory_id,
-            since=since,
-            until=until,
-            source=source,
-            before=before,
-            limit=limit,
-        )
+        which["limit"] = limit
+        page = memory.operations(**which)
         yield from page
         if len(page) < limit:
             return
-        before, limit = page[-1].number, min(limit * _GROWTH, _PAGE)
+        which["before"], limit = page[-1].number, min(limit * _GROWTH, _PAGE)
 
 
 def changes_since(memory: Namespace, at: datetime) -> Iterator[Logged]:

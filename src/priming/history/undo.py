@@ -178,8 +178,8 @@ def _restored(
 
 def _require_no_hand(memory: Namespace, done: Logged, row: LinkRow, together: Collection[str]) -> None:
     """``Conflict`` if somebody has set the weight of a link by hand since an operation made or set it."""
-    for logged in _later(memory, done, row.source, together):
-        if logged.source == MANUAL and any(identity(change.row) == identity(row) for change in logged.rows):
+    for logged in _later_on(memory, done, row, together):
+        if logged.source == MANUAL:
             raise Conflict(_conflict(done, logged, f"changed the same {_noun(row)}"))
 
 
@@ -229,28 +229,31 @@ def _require_ends(memory: Namespace, changes: ChangeSet, done: Logged, together:
     missing = min(changes.missing(ends), default=None) if ends else None
     if missing is None:
         return
-    removals = [
+    removals = (
         logged
         for logged in _later(memory, done, missing, together)
-        if any(
-            isinstance(c.before, MemoryRow) and c.before.id == missing and c.after is None
-            for c in logged.rows
-        )
-    ]
-    latest = next(iter(removals), None)
+        for c in logged.rows
+        if isinstance(c.before, MemoryRow) and c.before.id == missing and c.after is None
+    )
+    latest = next(removals, None)
     raise Conflict(_conflict(done, latest, "removed a memory that it would link again"))
 
 
 def _row_conflict(memory: Namespace, done: Logged, row: Row, verb: str, together: Collection[str]) -> str:
     """The message of a conflict over one row, naming the latest operation on it; an undo only if no other is."""
+    later = _later_on(memory, done, row, together)
+    latest = next((logged for logged in later if not logged.undoes), later[0] if later else None)
+    return _conflict(done, latest, verb)
+
+
+def _later_on(memory: Namespace, done: Logged, row: Row, together: Collection[str]) -> list[Logged]:
+    """The operations on a row after ``done`` that are not undone, newest first."""
     subject = next(iter(ends_of(row)), None)  # a run that has shown nothing yet is about no memory
-    later = [
+    return [
         logged
         for logged in _later(memory, done, subject, together)
         if any(identity(change.row) == identity(row) for change in logged.rows)
     ]
-    latest = next((logged for logged in later if not logged.undoes), later[0] if later else None)
-    return _conflict(done, latest, verb)
 
 
 def _later(memory: Namespace, done: Logged, subject: str | None, together: Collection[str]) -> list[Logged]:

@@ -10,10 +10,10 @@ from itertools import islice, pairwise
 
 from priming.config.values import dataclass
 from priming.config.words import RelationSigns
-from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_source, check_time
+from priming.core.arguments.checks import PAGE_LIMIT, check_count, check_name, check_time
 from priming.core.plasticity import normalize_strength
 from priming.errors import ParamError
-from priming.history.log import PastRows, newest_first, rows_at
+from priming.history.log import PastRows, newest_first, restrictions, rows_at
 from priming.namespace import Namespace
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, RowIdentity, ends_of, identity
@@ -114,15 +114,9 @@ def events(
 
     """
     with memory.reading():
-        memory_id = None if key is None else memory.find(key).id
-        log = newest_first(
-            memory,
-            memory_id=memory_id,
-            since=None if since is None else check_time("since", since),
-            until=None if until is None else check_time("until", until),
-            source=check_source(source),
-        )
-        moves = (event for logged in log for event in weight_events(memory, logged, memory_id))
+        which = restrictions(memory, key, since, until, source)
+        log = newest_first(memory, **which)
+        moves = (event for logged in log for event in weight_events(memory, logged, which["memory_id"]))
         return memory.listed(islice(moves, check_count("limit", limit, 1, PAGE_LIMIT)))
 
 
