@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from priming.config import environment
 from priming.config.ids import uuid7
@@ -19,10 +19,10 @@ from priming.config.store_urls import url_of
 from priming.errors import Conflict, NotFound, PrimingError
 from priming.operations import local_socket
 from priming.operations.connection import ConnectionLost, NotSendable, ServerConnection, connect
-from priming.operations.service import may_be_empty
+from priming.operations.service import How, may_be_empty
 from priming.results import Listing, Status
 from priming.serialization import decode, encode
-from priming.types import Cue, Progress
+from priming.types import Cue
 from priming.verbs.op import Op
 from priming.verbs.rows import find, named, served
 
@@ -75,21 +75,11 @@ class Client:
         self._idle = [connection]
         self._local: LocalService | None = None
 
-    def call(
-        self,
-        namespace: str,
-        operation: str,
-        request: Any,
-        *,
-        forgiving: bool = False,
-        progress: Progress | None = None,
-        operation_id: str | None = None,
-    ) -> Any:
+    def call(self, namespace: str, operation: str, request: Any, **how: Unpack[How]) -> Any:
         """Carry out an operation of the table and return its answer as JSON: see ``LocalService.call``."""
         op = served(operation)
-        if operation_id is None and _has_id(op):
-            operation_id = uuid7(datetime.now(UTC))
-        how: dict[str, Any] = {"forgiving": forgiving, "progress": progress, "operation_id": operation_id}
+        if how.get("operation_id") is None and _has_id(op):
+            how["operation_id"] = uuid7(datetime.now(UTC))
         connection = self._connection()
         if connection is not None:
             try:
@@ -136,10 +126,10 @@ class Client:
         with self._lock:
             self._idle.append(connection)
 
-    def _on_file(self, op: Op, namespace: str, request: Any, how: Mapping[str, Any]) -> Any:
+    def _on_file(self, op: Op, namespace: str, request: Any, how: How) -> Any:
         """The answer of the file, or of the log, if the server had carried out the call before it went away."""
         local = self._file()
-        logged_id = how["operation_id"] if _has_id(op) else None
+        logged_id = how.get("operation_id") if _has_id(op) else None
         answer = self._from_log(op, namespace, logged_id)
         if answer is not None:
             return answer

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote
 
 from priming.config.caller import present_caller
@@ -16,7 +16,7 @@ from priming.operations import local_socket
 from priming.serialization import error_from_payload
 
 if TYPE_CHECKING:
-    from priming.types import Progress
+    from priming.operations.service import How
 
 JSON, JSON_LINES = "application/json", "application/x-ndjson"
 
@@ -60,15 +60,7 @@ class ServerConnection(HTTPConnection):
         return json.loads(self.getresponse().read())
 
     def call(
-        self,
-        namespace: str,
-        operation: str,
-        request: Any,
-        *,
-        forgiving: bool = False,
-        operation_id: str | None = None,
-        long: bool = False,
-        progress: Progress | None = None,
+        self, namespace: str, operation: str, request: Any, *, long: bool = False, **how: Unpack[How]
     ) -> Any:
         """Carry out an operation and return its answer as JSON; ``long`` ones report ``progress``.
 
@@ -79,16 +71,16 @@ class ServerConnection(HTTPConnection):
 
         """
         headers = {"Content-Type": JSON, "Accept": JSON_LINES if long else JSON, **present_caller().headers()}
-        if forgiving:
+        if how.get("forgiving"):
             headers["Prefer"] = "handling=lenient"
-        if operation_id is not None:
+        if (operation_id := how.get("operation_id")) is not None:
             headers["Idempotency-Key"] = operation_id
         path, body = _path(namespace, operation), _body(request)
         try:
             for payload in self._responses(path, body, headers):
                 if "progress" not in payload:
                     break
-                if progress is not None:
+                if (progress := how.get("progress")) is not None:
                     progress(*payload["progress"])
         except BaseException:
             self.close()  # a later response must not be taken for that of the next call

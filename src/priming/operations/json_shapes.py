@@ -285,14 +285,8 @@ def _record(record: type, defs: dict[str, JsonSchema]) -> JsonSchema:
         if not is_reference(schema):
             schema["title"] = title_of(field.name)
         properties[field.name] = schema
-    about = {"description": inspect.cleandoc(record.__doc__)} if record.__doc__ else {}
-    return {
-        "type": "object",
-        "title": record.__name__,
-        **about,
-        "properties": properties,
-        **({"required": required} if required else {}),
-    }
+    about = inspect.cleandoc(record.__doc__ or "")
+    return object_schema(properties, required, record.__name__, about=about)
 
 
 def is_reference(schema: JsonSchema) -> bool:
@@ -311,15 +305,15 @@ def object_schema(
     required: Sequence[str],
     title: str,
     *,
-    open_to: bool,
+    open_to: bool | None = None,
     about: str = "",
 ) -> JsonSchema:
-    """The schema of an object of arguments; ``open_to`` others than those of ``properties``."""
+    """The schema of an object; ``open_to`` says whether it may have others than ``properties``."""
     return {
         "type": "object",
         "title": title,
         **({"description": about} if about else {}),
         "properties": dict(properties),
-        "additionalProperties": open_to,
+        **({} if open_to is None else {"additionalProperties": open_to}),
         **({"required": list(required)} if required else {}),
     }

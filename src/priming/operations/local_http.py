@@ -23,8 +23,9 @@ from priming.core.arguments.normal_forms import normalized
 from priming.errors import Conflict, ParamError, StoreError
 from priming.operations import local_socket
 from priming.operations.connection import JSON, about
+from priming.operations.replies import compact
 from priming.operations.service import LocalService
-from priming.text.quotation import json_text, visible
+from priming.text.quotation import visible
 from priming.verbs.op import Op
 from priming.verbs.rows import BY_NAME, SERVED
 
@@ -94,7 +95,7 @@ class LocalRequest:
 
 def json_bytes(value: Any) -> bytes:
     """Return a value as JSON."""
-    return json_text(value, separators=(",", ":")).encode()
+    return compact(value).encode()
 
 
 def reason_header(reason: str | None) -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 from priming.config import environment
 from priming.config.values import dataclass
@@ -40,19 +40,21 @@ MOST_OPEN = 64
 """Maximum number of open namespaces; beyond it the least recently used one is closed."""
 
 
+class How(TypedDict, total=False):
+    """How a call is carried out."""
+
+    forgiving: bool
+    """Whether other names for arguments are accepted."""
+    progress: Progress | None
+    """Called with (done, total or None) by long operations."""
+    operation_id: str | None
+    """The id that the operation gets in the log."""
+
+
 class Service(Protocol):
     """What answers calls: a ``LocalService`` of this process, or a client of a server."""
 
-    def call(
-        self,
-        namespace: str,
-        operation: str,
-        request: Any,
-        *,
-        forgiving: bool = False,
-        progress: Progress | None = None,
-        operation_id: str | None = None,
-    ) -> Any:
+    def call(self, namespace: str, operation: str, request: Any, **how: Unpack[How]) -> Any:
         """Carry out an operation of the table and return its answer as JSON."""
         ...
 
@@ -118,25 +120,14 @@ class LocalService:
         self._next_look = 0.0
         self._settled: set[tuple[str, int, str, int]] = set()
 
-    def call(
-        self,
-        namespace: str,
-        operation: str,
-        request: Any,
-        *,
-        forgiving: bool = False,
-        progress: Progress | None = None,
-        operation_id: str | None = None,
-    ) -> Any:
+    def call(self, namespace: str, operation: str, request: Any, **how: Unpack[How]) -> Any:
         """Carry out an operation of the table and return its answer as JSON.
 
         Args:
             namespace: the namespace to work in.
             operation: the name of the operation in the table.
             request: a mapping of its arguments, as JSON has them.
-            forgiving: whether other names for arguments are accepted.
-            progress: called with (done, total or None) by long operations.
-            operation_id: the id that the operation gets in the log.
+            how: see ``How``.
 
         Raises:
             ParamError: an unknown operation, or invalid arguments.
@@ -146,9 +137,10 @@ class LocalService:
         from priming.operations.schema import arguments
 
         op = served(operation)
-        values = arguments(op, request, forgiving=forgiving)
+        values = arguments(op, request, forgiving=how.get("forgiving", False))
         if op.long:
-            values["progress"] = progress
+            values["progress"] = how.get("progress")
+        operation_id = how.get("operation_id")
         with self.memory(namespace) as memory:
             identified = op.writes and not op.long and operation_id is not None
             turn = memory.store.lease(memory.namespace) if op.long else nullcontext()
