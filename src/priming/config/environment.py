@@ -184,18 +184,18 @@ def notify_socket() -> str | None:
 
 def server_wanted() -> bool:
     """Whether a running server of the store is used: unless ``PRIMING_SERVER`` says ``off``."""
-    value = server_variable()
-    if value not in ("on", "off"):
-        raise ParamError("PRIMING_SERVER", value, "must be on or off")
-    return value == "on"
+    return _is_set("PRIMING_SERVER", server_variable(), "on", "off")
 
 
 def may_download() -> bool:
     """Whether an embedder may download its model: only if ``PRIMING_DOWNLOAD`` says ``yes``."""
-    value = (os.environ.get("PRIMING_DOWNLOAD") or "no").casefold()
-    if value not in ("yes", "no"):
-        raise ParamError("PRIMING_DOWNLOAD", value, "must be yes or no")
-    return value == "yes"
+    return _is_set("PRIMING_DOWNLOAD", (os.environ.get("PRIMING_DOWNLOAD") or "no").casefold(), "yes", "no")
+
+
+def _is_set(name: str, value: str, yes: str, no: str) -> bool:
+    if value not in (yes, no):
+        raise ParamError(name, value, f"must be {yes} or {no}")
+    return value == yes
 
 
 def models_folder() -> Path:

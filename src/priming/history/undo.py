@@ -39,6 +39,8 @@ from priming.types import Operation
 _VERDICTS = ("feedback", "done")
 """Operations by which what a run wrote can prove useful."""
 _FORMS = (SESSION, TERM, *FORMS)
+_NOUNS = {WeightsRow: "weights", RelationRow: "relation", PairRow: "pair", RunRow: "run"}
+"""What a message calls a row; others are a memory's."""
 _PURGE = "purge"
 _INSTANT = timedelta(microseconds=1)
 
@@ -156,7 +158,7 @@ def add_inverse(
         except Superseded:
             if isinstance(row, RunRow) and not lenient:
                 continue  # a run that went on after the span of a rollback is a record, and stays
-            verb = f"changed the same {_noun(row)}"
+            verb = f"changed the same {_NOUNS.get(type(row), 'memory')}"
             raise Conflict(_row_conflict(memory, done, row, verb, together)) from None
         _require_free_key(memory, changes, done, change, together)
         if current is not None or restored is not None:
@@ -180,7 +182,7 @@ def _require_no_hand(memory: Namespace, done: Logged, row: LinkRow, together: Co
     """``Conflict`` if somebody has set the weight of a link by hand since an operation made or set it."""
     for logged in _later_on(memory, done, row, together):
         if logged.source == MANUAL:
-            raise Conflict(_conflict(done, logged, f"changed the same {_noun(row)}"))
+            raise Conflict(_conflict(done, logged, f"changed the same {_NOUNS.get(type(row), 'memory')}"))
 
 
 def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set[str]:
@@ -268,16 +270,6 @@ def _later(memory: Namespace, done: Logged, subject: str | None, together: Colle
 def _conflict(done: Logged, later: Logged | None, verb: str) -> str:
     operation = f"operation {later.id} ({later.kind})" if later else "a later operation"
     return f"operation {done.id} cannot be undone: {operation} {verb} since: undo that first"
-
-
-def _noun(row: Row) -> str:
-    if isinstance(row, WeightsRow):
-        return "weights"
-    if isinstance(row, RelationRow):
-        return "relation"
-    if isinstance(row, (PairRow, RunRow)):
-        return "pair" if isinstance(row, PairRow) else "run"
-    return "memory"
 
 
 def restored_vectors(memory: Namespace, rows: Sequence[RowChange]) -> dict[VersionKey, bytes]:

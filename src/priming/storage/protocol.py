@@ -54,8 +54,7 @@ class Changes:
 
     def logged(self, number: int, erased: Collection[str] = ()) -> Logged:
         """The entry of the operation in the log, by its number."""
-        shared = {name: getattr(self, name) for name in _SHARED}
-        return Logged(number=number, erased=tuple(erased), **shared)
+        return Logged(number=number, erased=tuple(erased), **{name: getattr(self, name) for name in _SHARED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +84,7 @@ class Logged:
 class Trace:
     """One recorded recall: ``hits`` are (memory id, score) in order of rank; ``nodes`` are the ids in its flow.
 
-    ``flow`` is the activation on links, in bytes; the latest recalls have it. The hits of a ``counted`` one were
-    activated; only ``part`` reads that.
+    ``flow`` is the activation on links, of the latest recalls; ``counted``: its hits were activated (for ``part``).
     """
 
     recall_id: str
@@ -398,7 +396,4 @@ class Store(Protocol):
         """
 
     def check(self, namespace: str, *, words: bool = False, walked: Walked | None = None) -> list[Finding]:
-        """Problems of the database: damaged rows and pages, dangling references, with ``words`` those of each text.
-
-        ``walked`` is what a walk came to, which is done first otherwise.
-        """
+        """Damage and dangling references, with ``words`` each text's too; ``walked`` is what a walk came to."""

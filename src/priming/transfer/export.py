@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, field, fields, replace
 from datetime import date, datetime
@@ -190,24 +190,21 @@ def _missing_rows(memory: Namespace, bundle: ExportBundle) -> Iterator[Row]:
             yield row
         elif stored != row:
             raise Conflict(
-                f"the file and the store differ in {_row_name(row)}: import into an empty namespace instead"
+                f"the file and the store differ in {_NAMES[type(row)].format(row)}:"
+                " import into an empty namespace instead"
             )
 
 
-def _row_name(row: Row) -> str:
-    if isinstance(row, MemoryRow):
-        return f"the memory {row.key!r}"
-    if isinstance(row, VersionRow):
-        return f"version {row.version} of the memory {row.id}"
-    if isinstance(row, LinkRow):
-        return f"the link {row.relation!r} from {row.source} to {row.target}"
-    if isinstance(row, VerdictRow):
-        return f"the verdict {row.verdict!r} on {row.id}"
-    if isinstance(row, WeightsRow):
-        return f"the weights of {row.profile!r}"
-    if isinstance(row, RelationRow):
-        return f"the sign of the relation {row.relation!r}"
-    return f"the run {row.id}" if isinstance(row, RunRow) else f"the pair of {row.source} and {row.target}"
+_NAMES: Mapping[type[Row], str] = {
+    MemoryRow: "the memory {0.key!r}",
+    VersionRow: "version {0.version} of the memory {0.id}",
+    LinkRow: "the link {0.relation!r} from {0.source} to {0.target}",
+    VerdictRow: "the verdict {0.verdict!r} on {0.id}",
+    PairRow: "the pair of {0.source} and {0.target}",
+    RunRow: "the run {0.id}",
+    WeightsRow: "the weights of {0.profile!r}",
+    RelationRow: "the sign of the relation {0.relation!r}",
+}
 
 
 def _read(path: Path) -> ExportBundle:

@@ -23,6 +23,7 @@ from priming.config.params.laws import PLASTICITY
 from priming.config.values import dataclass
 from priming.config.words import FOLLOW
 from priming.errors import Conflict, NotFound, ParamError, PrimingError
+from priming.history.movements import link_identity
 from priming.maintenance.replacing import deprecate, merge, restore, supersede
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, bare_text, draft
@@ -310,7 +311,7 @@ class Following:
             pairs |= {(*ends, "next-but-one") for ends in zip(ids, ids[2:], strict=False)}
             with self.memory.changing() as now:
                 rows = self.memory.rows(LinkRow, ids=ids, both=True)
-                links = {_ends(row): row for row in rows if row.relation in _ORDER}
+                links = {link_identity(row): row for row in rows if row.relation in _ORDER}
                 stale = [links[name] for name in links.keys() - pairs if not links[name].given]
                 fresh = [LinkRow(*name, PLASTICITY.start, now) for name in pairs - links.keys()]
                 changes = [*(RowChange(row, None) for row in stale), *(RowChange(None, row) for row in fresh)]
@@ -372,7 +373,7 @@ class Following:
         """Whether an import made a link, and nobody else set it since."""
         for logged in self.memory.operations(memory_id=row.source):
             for change in logged.rows:
-                if isinstance(change.after, LinkRow) and _ends(change.after) == _ends(row):
+                if isinstance(change.after, LinkRow) and link_identity(change.after) == link_identity(row):
                     return (logged.via or "").startswith("import ")
         return False
 
@@ -392,7 +393,3 @@ def _draft_of(entry: Entry) -> Draft:
 
 def _moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
-
-
-def _ends(row: LinkRow) -> tuple[str, str, str]:
-    return row.source, row.target, row.relation
