@@ -19,7 +19,7 @@ from importlib import resources
 from io import SEEK_CUR
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from priming.config.environment import DEFAULT_PATH
 from priming.config.private_files import create_file, open_file
@@ -206,25 +206,16 @@ def migrate(connection: sqlite3.Connection, path: Path | None, steps: Sequence[M
     Several processes may open a file at once: each step takes the write lock, checks the version again, and only then
     makes the backup, which so has everything that was written under the old schema.
     """
-    if _version(connection) == 0 and steps:
-        if path is None:
-            with closing(_empty(tuple(steps))) as model:
-                model.backup(connection)
-            return
+    if path is None and steps and _version(connection) == 0:
+        with closing(sqlite3.connect(":memory:")) as model:
+            model.deserialize(_empty(tuple(steps)))
+            model.backup(connection)
+        return
+    if steps and _version(connection) == 0:
         path = None
-        schema, contents = _newest_schema(tuple(steps))
         with _locked(connection, steps[-1]):
-            if _version(connection) == 0:
-                for statement in schema:
-                    connection.execute(statement)
-                for statement, rows in contents:
-                    connection.executemany(statement, rows)
-                connection.execute("ANALYZE sqlite_schema")
-                _mark(connection, steps[-1])
-    _migrate_by_steps(connection, path, steps)
-
-
-def _migrate_by_steps(connection: sqlite3.Connection, path: Path | None, steps: Sequence[Migration]) -> None:
+            for step in steps if _version(connection) == 0 else ():
+                _take(connection, step)
     for step in steps:
         if _version(connection) < step.number:
             with _locked(connection, step):
@@ -232,43 +223,22 @@ def _migrate_by_steps(connection: sqlite3.Connection, path: Path | None, steps: 
                     if path is not None:
                         _backup(path, step.number - 1)
                         path = None
-                    for statement in sql_statements(step.sql):
-                        connection.execute(statement)
-                    _mark(connection, step)
-
-
-def _empty(steps: tuple[Migration, ...]) -> sqlite3.Connection:
-    """A database in memory as ``steps`` make it, of which another one in memory is a copy in no time."""
-    model = sqlite3.connect(":memory:", isolation_level=None)
-    model.deserialize(_empty_bytes(steps))
-    return model
+                    _take(connection, step)
 
 
 @functools.cache
-def _empty_bytes(steps: tuple[Migration, ...]) -> bytes:
+def _empty(steps: tuple[Migration, ...]) -> bytes:
+    """An empty database as ``steps`` make it, of which one in memory is a copy in no time."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
-        _migrate_by_steps(model, None, steps)
+        for step in steps:
+            _take(model, step)
         return model.serialize()
 
 
-@functools.cache
-def _newest_schema(steps: tuple[Migration, ...]) -> tuple[list[str], list[tuple[str, list[tuple[Any, ...]]]]]:
-    """What makes an empty database as ``steps`` would, in a fifth of the time: statements, and those with rows."""
-    with closing(_empty(steps)) as model:
-        statements = model.execute(
-            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
-            " AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid"
-        ).fetchall()
-        tables = model.execute(
-            "SELECT name, ncol FROM pragma_table_list"
-            " WHERE schema = 'main' AND type = 'table' AND name <> 'sqlite_schema'"
-        ).fetchall()
-        contents = [
-            (f'INSERT INTO "{name}" VALUES ({", ".join("?" * columns)})', rows)
-            for name, columns in tables
-            if (rows := model.execute(f'SELECT * FROM "{name}"').fetchall())
-        ]
-    return [*(sql for (sql,) in statements), "ANALYZE", "DELETE FROM sqlite_stat1"], contents
+def _take(connection: sqlite3.Connection, step: Migration) -> None:
+    for statement in sql_statements(step.sql):
+        connection.execute(statement)
+    _mark(connection, step)
 
 
 def _mark(connection: sqlite3.Connection, step: Migration) -> None:
