@@ -233,7 +233,7 @@ def _table(*, servers: bool, profiles: bool = False) -> dict[str, Setting]:
         from priming.config.params.services import ServerParams
 
         for name, about in ServerParams.__dataclass_fields__.items():
-            setting = Setting(SERVER, name, about.default, type=str(about.type), param=f"ServerParams.{name}")
+            setting = Setting(SERVER, name, about.default, param=f"ServerParams.{name}")
             table[setting.name] = setting
     if profiles:
         from priming.config import constants

@@ -208,7 +208,7 @@ def variable(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. ``type`` is that of a field, as written.
+    """One setting. ``type`` is that of a field, as written; empty: that of the default, a text where there is none.
 
     ``param`` names the field of ``priming.config.params`` that has its range, as ``Class.field``. ``within`` lists
     the layers that may set it: a project's folder may be somebody else's work and must not choose what runs here; a
@@ -219,7 +219,7 @@ class Setting:
     key: str
     default: Any = None
     variable: str = ""
-    type: str = "str"
+    type: str = ""
     param: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
     within: tuple[str, ...] = (ENVIRONMENT, PROJECT, USER)
@@ -236,22 +236,28 @@ class Setting:
         return self.variable or variable(self.name)
 
     @property
+    def kind(self) -> str:
+        """The type of a value, as written."""
+        own = "str" if self.default is None else type(self.default).__name__
+        return self.type.removesuffix(" | None") or own
+
+    @property
     def rule(self) -> str:
         """What a value must be, in words."""
-        allowed, kind = rule_of(self.range), _KINDS[self.type.removesuffix(" | None")]
+        allowed, kind = rule_of(self.range), _KINDS[self.kind]
         if allowed == "any":
             return kind
-        return f"{kind} {allowed}" if self.type.startswith(("int", "float")) else allowed
+        return f"{kind} {allowed}" if self.kind in ("int", "float") else allowed
 
     def check(self, value: Any, *, text: bool) -> tuple[Any, str]:
         """The value as its type takes it, from ``text`` of an option or a variable, and the rule that it breaks."""
-        value = _literal(value) if text and self.type != "str" else value
+        value = _literal(value) if text and self.kind != "str" else value
         if self.range.get("optional") and value == "none":
             return None, ""
-        converted = _CONVERTERS[self.type.removesuffix(" | None")](value)
+        converted = _CONVERTERS[self.kind](value)
         if converted is _WRONG or not fits(converted, self.range):
             return value, f"must be {self.rule}"
-        return converted, _text_rule(self, converted) if self.type == "str" else ""
+        return converted, _text_rule(self, converted) if self.kind == "str" else ""
 
     @property
     def range(self) -> Mapping[str, Any]:
@@ -285,6 +291,7 @@ _SHARE = {"low": 0.0, "high": 1.0}
 
 
 _OWN, _SECRET = (ENVIRONMENT, USER), (ENVIRONMENT,)
+_SWITCH = {"choices": ("on", "off")}
 
 TABLE: tuple[Setting, ...] = (
     Setting("store", "url", None, "PRIMING_URL", doc="the store; in a file, relative to the file's folder"),
@@ -295,35 +302,19 @@ TABLE: tuple[Setting, ...] = (
         "retrieval",
         "spreading_strength",
         0.85,
-        type="float",
         about={"low": 0.0, "below": 1.0},
         doc="share of activation that a hop keeps",
     ),
+    Setting("retrieval", "iterations", 3, param="SpreadParams.steps", doc="steps of spreading; 0: none"),
+    Setting("retrieval", WEIGHTS[0], 0.5, about=_SHARE, doc="weight of the cosine in the score"),
+    Setting("retrieval", WEIGHTS[1], 0.3, about=_SHARE, doc="of the activation"),
     Setting(
-        "retrieval",
-        "iterations",
-        3,
-        type="int",
-        param="SpreadParams.steps",
-        doc="steps of spreading; 0: none",
-    ),
-    Setting(
-        "retrieval", WEIGHTS[0], 0.5, type="float", about=_SHARE, doc="weight of the cosine in the score"
-    ),
-    Setting("retrieval", WEIGHTS[1], 0.3, type="float", about=_SHARE, doc="of the activation"),
-    Setting(
-        "retrieval",
-        WEIGHTS[2],
-        0.2,
-        type="float",
-        about=_SHARE,
-        doc="weight of the share of incoming links in the score",
+        "retrieval", WEIGHTS[2], 0.2, about=_SHARE, doc="weight of the share of incoming links in the score"
     ),
     Setting(
         "retrieval",
         "anchor_top_k_episodes",
         10,
-        type="int",
         param="AnchorParams.episodes",
         doc="number of episodes to start from; 0: none",
     ),
@@ -331,7 +322,6 @@ TABLE: tuple[Setting, ...] = (
         "retrieval",
         "anchor_top_k_facts",
         10,
-        type="int",
         param="AnchorParams.facts",
         doc="number of other memories to start from; 0: none",
     ),
@@ -343,19 +333,9 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "mcp", "tools", "core", within=_OWN, about={"members": TOOL_GROUPS}, doc="the tools that MCP offers"
     ),
+    Setting("hooks", "server", "on", about=_SWITCH, doc="off: sessions start no server for their hooks"),
     Setting(
-        "hooks",
-        "server",
-        "on",
-        about={"choices": ("on", "off")},
-        doc="off: sessions start no server for their hooks",
-    ),
-    Setting(
-        "hooks",
-        "create",
-        "on",
-        about={"choices": ("on", "off")},
-        doc="off: a first correction creates no store for its project",
+        "hooks", "create", "on", about=_SWITCH, doc="off: a first correction creates no store for its project"
     ),
     Setting(
         "sources",
@@ -373,7 +353,5 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting("server", "use", "on", "PRIMING_SERVER", within=_SECRET, doc="off: work on the file itself"),
     Setting("server", "host", "127.0.0.1", doc="the address on which `serve` listens"),
-    Setting(
-        "server", "port", 7777, type="int", about={"low": 0, "high": 65535}, doc="its port; 0: any free port"
-    ),
+    Setting("server", "port", 7777, about={"low": 0, "high": 65535}, doc="its port; 0: any free port"),
 )
