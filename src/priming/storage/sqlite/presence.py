@@ -110,11 +110,15 @@ def _identities(path: Path) -> tuple[tuple[Path, Identity], ...]:
 
 
 def _identity(path: Path) -> Identity | None:
+    status = _status(path)
+    return None if status is None else (status.st_dev, status.st_ino)
+
+
+def _status(path: Path) -> os.stat_result | None:
     try:
-        status = path.stat()
+        return path.stat()
     except OSError:
         return None
-    return status.st_dev, status.st_ino
 
 
 Signature = tuple[tuple[int, int, int], ...]
@@ -122,14 +126,9 @@ Signature = tuple[tuple[int, int, int], ...]
 
 def signature(path: Path) -> Signature:
     """What differs once a file that was read without locks, or its journal, has been written."""
-    real, states = path.resolve(), []
-    for file in (real, Path(f"{real}-wal")):
-        try:
-            status = file.stat()
-        except OSError:
-            continue
-        states.append((status.st_ino, status.st_mtime_ns, status.st_size))
-    return tuple(states)
+    real = path.resolve()
+    states = filter(None, map(_status, (real, Path(f"{real}-wal"))))
+    return tuple((status.st_ino, status.st_mtime_ns, status.st_size) for status in states)
 
 
 def open_to_read(path: Path, timeout: float, *, alone: bool = False) -> tuple[sqlite3.Connection, bool]:
