@@ -11,7 +11,7 @@ from typing import Any
 
 from priming.config.values import dataclass
 from priming.config.words import RECALLED, STATUSES, VERDICTS
-from priming.serialization import column_names, column_text, from_columns, parse_time, stamp, to_columns
+from priming.serialization import column_names, column_text, encode_row, from_columns, parse_time, to_columns
 from priming.storage.protocol import EmbeddedRow, ReadOnlyRow, SessionRow, ShownRow, TokenRow, Trace
 from priming.storage.questions import day_of
 from priming.storage.rows import (
@@ -343,38 +343,24 @@ def stored_record(namespace: str, row: Sequence[Any]) -> MemoryRecord:
     return record(namespace, stored(MemoryRow, row[:cut]), stored(VersionRow, row[cut:]))
 
 
-def trace_values(trace: Trace) -> tuple[Any, ...]:
-    """The columns of a trace; nodes are stored only with a flow."""
-    cue = json.dumps(dict(trace.cue), ensure_ascii=False)
-    nodes = None if trace.flow is None else column_text(trace.nodes)
-    return (
-        trace.recall_id,
-        stamp(trace.at),
-        trace.session,
-        trace.profile,
-        cue,
-        json.dumps(trace.hits),
-        nodes,
-        trace.flow,
-    )
+def trace_values(trace: Trace) -> dict[str, Any]:
+    """The columns of a trace, by name; nodes are stored only with a flow."""
+    values = encode_row(trace)
+    values["cue"] = json.dumps(values["cue"], ensure_ascii=False)
+    values["hits"] = json.dumps(values["hits"])
+    values["nodes"] = None if trace.flow is None else column_text(trace.nodes)
+    return values
 
 
-def stored_trace(
-    recall_id: str,
-    at: str,
-    session: str | None,
-    profile: str,
-    cue: str,
-    hits: str,
-    nodes: str | None = None,
-    flow: bytes | None = None,
-    counted: int = 0,
-) -> Trace:
-    """A recall from its columns."""
-    pairs = tuple((memory_id, score) for memory_id, score in json.loads(hits))
-    node_ids = tuple(json.loads(nodes)) if nodes else ()
-    when = datetime.fromisoformat(at)
-    return Trace(recall_id, when, session, profile, json.loads(cue), pairs, node_ids, flow, bool(counted))
+def stored_trace(*columns: Any) -> Trace:
+    """A recall from its columns, all or the first of them."""
+    values = dict(zip(column_names(Trace), columns, strict=False))
+    values["at"] = datetime.fromisoformat(values["at"])
+    values["cue"] = json.loads(values["cue"])
+    values["hits"] = tuple((memory_id, score) for memory_id, score in json.loads(values["hits"]))
+    values["nodes"] = tuple(json.loads(values.get("nodes") or "[]"))
+    values["counted"] = bool(values.get("counted"))
+    return Trace(**values)
 
 
 def stored_token(*columns: Any, digest: bytes = b"") -> TokenRow:

@@ -35,7 +35,7 @@ from priming.storage.rows import (
     VectorRow,
 )
 from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
-from priming.storage.sql.kinds import TRACE_COLUMNS, insertion, selected, trace_values
+from priming.storage.sql.kinds import insertion, selected, trace_values
 from priming.storage.sql.log import LOGGED, logged_operations
 from priming.storage.sql.memories import MemoryReader
 from priming.storage.sql.walk import RowScan
@@ -231,9 +231,8 @@ class SqlStore(MemoryReader, Erasure):
         self._db.lock(namespace, TRACES)
         sql = "SELECT coalesce(max(number), 0) + 1 FROM traces WHERE namespace = :namespace"
         ((number,),) = self._db.run(namespace, sql)
-        columns = ("namespace", "number", "counted", *TRACE_COLUMNS, "nodes", "flow")
-        values = (namespace, number, trace.counted, *trace_values(trace))
-        self._db.many(namespace, insertion("traces", columns), [values])
+        values = {"namespace": namespace, "number": number, **trace_values(trace)}
+        self._db.many(namespace, insertion("traces", values), [tuple(values.values())])
         return int(number)
 
     def _put_activations(self, namespace: str, counts: Sequence[ActivationCount]) -> None:
