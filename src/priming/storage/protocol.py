@@ -31,6 +31,10 @@ from priming.types import MemoryRecord, Token
 
 VersionKey = tuple[str, int]
 Named = Callable[[Any], bool]
+Visit = Callable[[Row | VectorRow], None] | None
+"""What a walk calls with each row that can be read, and each vector."""
+Count = Callable[[int], None] | None
+"""What a walk calls with the number of operations so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,17 +386,11 @@ class Store(Protocol):
         """
 
     def walk(
-        self,
-        namespace: str | None,
-        visit: Callable[[Row | VectorRow], None] | None = None,
-        *,
-        around: bool = False,
-        progress: Callable[[int], None] | None = None,
+        self, namespace: str | None, visit: Visit = None, *, around: bool = False, progress: Count = None
     ) -> Walked:
         """Read the log and every row, once, and call ``visit`` with each row that can be read, and each vector.
 
         Without a namespace it reads what belongs to none; with ``around`` rows around damaged pages, without the log.
-        ``progress`` is called with the number of operations.
         """
 
     def check(self, namespace: str, *, words: bool = False, walked: Walked | None = None) -> list[Finding]:

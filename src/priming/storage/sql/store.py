@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, ClassVar, Unpack, cast
@@ -13,6 +13,7 @@ from priming.serialization import column_names, encode_row, stamp, to_columns
 from priming.storage.damage import REIMPORT, STALE_WORDS, damage_findings, listed_findings
 from priming.storage.protocol import (
     Changes,
+    Count,
     Kind,
     Logged,
     ReadOnlyRow,
@@ -20,6 +21,7 @@ from priming.storage.protocol import (
     TokenRow,
     Trace,
     VersionKey,
+    Visit,
     Walked,
     Where,
 )
@@ -29,7 +31,6 @@ from priming.storage.rows import (
     ActivationCount,
     LoopSessionRow,
     MemoryRow,
-    Row,
     RowChange,
     RunRow,
     VectorRow,
@@ -289,12 +290,7 @@ class SqlStore(MemoryReader, Erasure):
             self._db.change(namespace, sql)
 
     def walk(
-        self,
-        namespace: str | None,
-        visit: Callable[[Row | VectorRow], None] | None = None,
-        *,
-        around: bool = False,
-        progress: Callable[[int], None] | None = None,
+        self, namespace: str | None, visit: Visit = None, *, around: bool = False, progress: Count = None
     ) -> Walked:
         """Read the log and every row, once, and call ``visit`` with each row that can be read, and each vector."""
         scan = self._scan

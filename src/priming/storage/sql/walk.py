@@ -21,24 +21,18 @@ import numpy as np
 from priming.config.params.limits import STORE
 from priming.serialization import column_names, from_columns, to_columns
 from priming.storage.damage import UNREADABLE
-from priming.storage.protocol import DamagedRow, Trace, Walked
+from priming.storage.protocol import Count, DamagedRow, Trace, Visit, Walked
 from priming.storage.rows import (
     ROOMS,
     ActivationCount,
-    LinkRow,
     LoopSessionRow,
     MemoryRow,
     PairRow,
     R,
-    RelationRow,
     Row,
     RowChange,
     RowIdentity,
-    RunRow,
     VectorRow,
-    VerdictRow,
-    VersionRow,
-    WeightsRow,
     identity,
     unpack,
 )
@@ -49,23 +43,22 @@ from priming.types import Token
 
 _PLAIN = {str, int, float, bool, datetime, type(None)}
 Decoder = Callable[..., object]
-Visit = Callable[[Row | VectorRow], None]
-_NAMES: Mapping[type, str] = {
-    MemoryRow: "memory [key]",
-    VersionRow: "version {version} of memory <memory>",
-    LinkRow: "link [relation] from <source> to <target>",
-    VerdictRow: "verdict [verdict] on memory <memory>",
-    PairRow: "pair of <source> and <target>",
-    RunRow: "run [id]",
-    WeightsRow: "weights of [profile]",
-    RelationRow: "sign of relation [relation]",
-    VectorRow: "vector of version {version} of memory <memory>",
-    LoopSessionRow: "session [id] of the loop",
-    Trace: "recall [recall_id]",
-    ActivationCount: "activations of memory [memory]",
+_NAMES: Mapping[str, str] = {
+    "memories": "memory [key]",
+    "versions": "version {version} of memory <memory>",
+    "links": "link [relation] from <source> to <target>",
+    "verdicts": "verdict [verdict] on memory <memory>",
+    "pairs": "pair of <source> and <target>",
+    "runs": "run [id]",
+    "weights": "weights of [profile]",
+    "relations": "sign of relation [relation]",
+    "vectors": "vector of version {version} of memory <memory>",
+    "loop_sessions": "session [id] of the loop",
+    "traces": "recall [recall_id]",
+    "activations": "activations of memory [memory]",
 }
-"""By kind its name: ``[…]`` stands for a column in quotation marks, ``{…}`` for it as it is, ``<…>`` for the key of
-the memory whose number it has."""
+"""By table the name of a row: ``[…]`` stands for a column in quotation marks, ``{…}`` for it as it is, ``<…>`` for
+the key of the memory whose number it has."""
 _PART = re.compile(r"([\[{<])(\w+)[\]}>]")
 _ORPHANS = (
     "SELECT DISTINCT 'changes of log entry number ' || c.operation, 0 FROM changes c"
@@ -156,7 +149,7 @@ class RowScan(ABC):
         del key
         return self.select(sql, namespace)
 
-    def walk(self, namespace: str, visit: Visit | None, progress: Callable[[int], None] | None) -> Walked:
+    def walk(self, namespace: str, visit: Visit, progress: Count) -> Walked:
         """Read the log and every row, and call ``visit`` with those that can be read.
 
         A flip in what identifies a row leaves one that the log lacks, and another is missing that the log has: both
@@ -305,12 +298,12 @@ class RowScan(ABC):
                 except UNREADABLE as error:
                     yield DamagedRow(title, _reason(error))
 
-    def _vectors(self, namespace: str, visit: Visit | None) -> Iterator[DamagedRow]:
+    def _vectors(self, namespace: str, visit: Visit) -> Iterator[DamagedRow]:
         """The vectors that are damaged; ``visit`` is called with the others."""
         if visit is None and not self._dialect.checks_vectors:
             return
         query = selected(self._dialect, VectorRow, {}, whole=True)
-        sql = query.sql.replace("SELECT a.id", f"SELECT {self._name(VectorRow)}, a.id", 1)
+        sql = query.sql.replace("SELECT a.id", f"SELECT {self._name('vectors')}, a.id", 1)
         for title, (memory_id, version, generation, *columns) in self.select(sql, namespace):
             vector = self._dialect.vector(*columns)
             if vector is None:
@@ -332,9 +325,11 @@ class RowScan(ABC):
         columns = ", ".join((*(f"{a}.id" for a, _ in ends), *(f"t.{name}" for name in table.columns)))
         extra = ", t.nodes" if cls is Trace else ""
         tables = f"{table.name} t{''.join(joins)}"
-        return f"SELECT {self._name(cls)}, {columns}{extra} FROM {tables} WHERE t.namespace = :namespace"
+        return (
+            f"SELECT {self._name(table.name)}, {columns}{extra} FROM {tables} WHERE t.namespace = :namespace"
+        )
 
-    def _name(self, cls: type) -> str:
+    def _name(self, table: str) -> str:
         """The name of a row of a kind, in SQL."""
 
         def part(match: re.Match[str]) -> str:
@@ -347,7 +342,7 @@ class RowScan(ABC):
                 value = f"t.{column}" if mark == "{" else self._dialect.quoted.format(f"t.{column}")
             return f"' || {value} || '"
 
-        return f"'{_PART.sub(part, _NAMES[cls])}'"
+        return f"'{_PART.sub(part, _NAMES[table])}'"
 
 
 def _title(row: Row, keys: Mapping[str, str]) -> str:
@@ -360,7 +355,7 @@ def _title(row: Row, keys: Mapping[str, str]) -> str:
             return str(value)
         return json.dumps(keys.get(value, value) if mark == "<" else value, ensure_ascii=False)
 
-    return _PART.sub(part, _NAMES[type(row)])
+    return _PART.sub(part, _NAMES[KINDS[type(row)].name])
 
 
 def _strict(row: R) -> R:

@@ -15,8 +15,7 @@ from priming.config.private_files import create_file
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
 from priming.storage.damage import INTEGRITY, REIMPORT, naming_damage
-from priming.storage.protocol import Changes, Place, Walked
-from priming.storage.rows import Row, VectorRow
+from priming.storage.protocol import Changes, Count, Place, Visit, Walked
 from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, Database, searched_text
 from priming.storage.sql.kinds import insertion
 from priming.storage.sql.store import SqlStore, StoreRule
@@ -245,12 +244,7 @@ class SqliteStore(SqlStore):
         return SqliteScan(self._db.raw)
 
     def walk(
-        self,
-        namespace: str | None,
-        visit: Callable[[Row | VectorRow], None] | None = None,
-        *,
-        around: bool = False,
-        progress: Callable[[int], None] | None = None,
+        self, namespace: str | None, visit: Visit = None, *, around: bool = False, progress: Count = None
     ) -> Walked:
         """Read the log and every row, once, and call ``visit`` with each row that can be read, and each vector."""
         with self._db.errors:
