@@ -86,9 +86,16 @@ def read_text(path: Path) -> str:
 def write_text(path: Path, text: str) -> None:
     """Write a text to a file that only the user may read, as a whole: a reader sees the old text or the new one."""
     partial = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
-    try:
+    with replacing(path, partial):
         create_file(partial)
         partial.write_text(text, "utf-8")
+
+
+@contextmanager
+def replacing(path: Path, partial: Path) -> Iterator[None]:
+    """Let a file that the block writes take the place of another at its end; one that is not finished is removed."""
+    try:
+        yield
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, field, fields, replace
 from datetime import date, datetime
 from itertools import groupby
@@ -15,6 +14,7 @@ from typing import Any
 
 from priming.config.params.limits import STORE
 from priming.config.params.recall import RecallParams
+from priming.config.private_files import replacing
 from priming.config.values import dataclass
 from priming.config.words import BRINGS, KINDS, STATUSES, TAKES, TRUST
 from priming.core.arguments.checks import (
@@ -78,6 +78,7 @@ def export(
         with (
             memory.lock,
             memory.store.transaction(write=False),
+            replacing(path, partial),
             partial.open("w", encoding="utf-8", newline="\n") as file,
         ):
             for line in _whole_lines(memory) if salvage else _lines(memory):
@@ -85,12 +86,8 @@ def export(
                 count += "memories" in line
                 if progress is not None and "memories" in line and count % STORE.batch == 0:
                     progress(count, None)
-        partial.replace(path)
     except OSError as error:
         raise StoreError(f"{path} could not be written: {error.strerror}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
     return count
 
 

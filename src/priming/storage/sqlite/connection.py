@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from priming.config.adoption import FOREIGN
 from priming.config.params.limits import STORE
@@ -37,6 +37,17 @@ _OLDEST = (3, 37, 0)
 T = TypeVar("T")
 
 
+class Opening(TypedDict, total=False):
+    """How a store in a file is opened."""
+
+    synchronous: str
+    busy_timeout: float
+    steps: Sequence[Migration]
+    origin: str | None
+    within: sqlite3.Connection
+    """An open database instead of one in memory, which closes with it."""
+
+
 class Connection:
     """A connection in WAL mode with explicit transactions, retried at random intervals while another one writes.
 
@@ -47,24 +58,14 @@ class Connection:
     its place being ``origin``, if this machine neither made nor adopted it: then as data of an untrusted source.
     """
 
-    def __init__(
-        self,
-        path: Path | None,
-        *,
-        synchronous: str = "normal",
-        busy_timeout: float = STORE.busy_timeout,
-        steps: Sequence[Migration] | None = None,
-        origin: str | None = None,
-        within: sqlite3.Connection | None = None,
-    ) -> None:
-        """With ``within`` it is an open database instead of one in memory, which closes with it."""
-        self.path, self._origin, self._within = path, origin, within
-        self.busy_timeout = busy_timeout
+    def __init__(self, path: Path | None, **how: Unpack[Opening]) -> None:
+        self.path, self._origin, self._within = path, how.get("origin"), how.get("within")
+        self.busy_timeout = how.get("busy_timeout", STORE.busy_timeout)
         self._depth = 0
         self._writes = False
         self._failed = False
-        self._synchronous = synchronous
-        self._steps = migrations() if steps is None else steps
+        self._synchronous = how.get("synchronous", "normal")
+        self._steps = how.get("steps", migrations())
         if sqlite3.sqlite_version_info < _OLDEST:
             raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: use a Python with 3.37 or newer")
         if path is not None:

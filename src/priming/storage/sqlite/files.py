@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from priming.config.environment import DEFAULT_PATH
-from priming.config.private_files import create_file, open_file
+from priming.config.private_files import create_file, open_file, replacing
 from priming.config.private_files import make_folder as make_private_folder
 from priming.config.values import dataclass
 from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, SchemaTooNew, StoreError
@@ -281,14 +281,11 @@ def _backup(path: Path, version: int) -> None:
     """Copy the file beside itself, atomically; the backup of an earlier attempt is replaced."""
     target = path.with_name(f"{path.name}.schema-{version}.backup")
     partial = target.with_name(target.name + ".partial")
-    try:
+    with replacing(target, partial):
         partial.unlink(missing_ok=True)
         create_file(partial)
         with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as copy:
             source.backup(copy)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 class ErrorTranslation:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, Unpack
 
-from priming.config.params.limits import STORE
-from priming.config.private_files import create_file
+from priming.config.private_files import create_file, replacing
 from priming.errors import Conflict, Corrupt, ParamError
 from priming.results import Finding
 from priming.storage.damage import INTEGRITY, REIMPORT, naming_damage
@@ -21,11 +20,10 @@ from priming.storage.sql.kinds import insertion
 from priming.storage.sql.store import SqlStore, StoreRule
 from priming.storage.sql.writer import RowWriter
 from priming.storage.sqlite import presence
-from priming.storage.sqlite.connection import Connection
+from priming.storage.sqlite.connection import Connection, Opening
 from priming.storage.sqlite.dialect import SqliteDialect, SqliteScan
 from priming.storage.sqlite.files import (
     ErrorTranslation,
-    Migration,
     examine_file,
     make_folder,
     migrate,
@@ -63,15 +61,12 @@ def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
     with ErrorTranslation(path):
         if path.exists():
             raise Conflict(f"{path} already exists: name another file, because a backup never replaces one")
-        try:
+        with replacing(path, partial):
             partial.unlink(missing_ok=True)
             with suppress(OSError):  # SQLite says why it cannot
                 create_file(partial)
             with closing(sqlite3.connect(partial)) as copy:
                 yield copy
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -208,18 +203,8 @@ class SqliteStore(SqlStore):
     dialect, rules = SqliteDialect(), _RULES
     _db: Connection
 
-    def __init__(
-        self,
-        path: Path | None,
-        *,
-        synchronous: str = "normal",
-        busy_timeout: float = STORE.busy_timeout,
-        steps: Sequence[Migration] | None = None,
-        origin: str | None = None,
-        within: sqlite3.Connection | None = None,
-    ) -> None:
-        options: Any = {"steps": steps, "origin": origin, "within": within}
-        super().__init__(Connection(path, synchronous=synchronous, busy_timeout=busy_timeout, **options))
+    def __init__(self, path: Path | None, **how: Unpack[Opening]) -> None:
+        super().__init__(Connection(path, **how))
 
     @property
     def place(self) -> Place:
