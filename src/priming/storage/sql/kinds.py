@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 from priming.config.values import dataclass
 from priming.config.words import RECALLED, STATUSES, VERDICTS
@@ -15,6 +15,7 @@ from priming.serialization import column_names, column_text, encode_row, from_co
 from priming.storage.protocol import EmbeddedRow, ReadOnlyRow, SessionRow, ShownRow, TokenRow, Trace
 from priming.storage.questions import day_of
 from priming.storage.rows import (
+    ROOMS,
     ActivationCount,
     LinkRow,
     LoopSessionRow,
@@ -36,22 +37,16 @@ from priming.types import MemoryRecord, Token
 MEMORY_COLUMNS = column_names(MemoryRow)
 VERSION_COLUMNS = tuple("predicates" if name == "when" else name for name in column_names(VersionRow))[1:]
 TRACE_COLUMNS = ("recall_id", "at", "session", "profile", "cue", "hits")
-AS_JSON: dict[type[Row], tuple[str, ...]] = {
-    MemoryRow: ("recent",),
-    VersionRow: ("when", "tags", "metadata"),
-    VerdictRow: ("cue",),
-    PairRow: ("times",),
-    RunRow: ("shown",),
-    WeightsRow: ("weights",),
-}
-"""The fields whose columns hold JSON; NULL means an empty value."""
 _KIND, _STATUS = MEMORY_COLUMNS.index("kind"), MEMORY_COLUMNS.index("status")
-_LISTS = ("tags", "times", "shown", "recent")
 _JSON: dict[type[Any], tuple[tuple[int, bool], ...]] = {
-    cls: tuple((i, name in _LISTS) for i, name in enumerate(column_names(cls)) if name in AS_JSON[cls])
-    for cls in AS_JSON
+    cls: tuple(
+        (i, get_origin(hint) is tuple)
+        for i, hint in enumerate(get_type_hints(cls).values())
+        if get_origin(hint) in (tuple, Mapping)
+    )
+    for cls in ROOMS.values()
 }
-
+"""The fields whose columns hold JSON, and whether that is a list; NULL means an empty value."""
 _FEW = 3
 """Number of memories up to which each is looked for in the text of all hits."""
 _FLAGS = ("both", "settled", "counted", "flows")
