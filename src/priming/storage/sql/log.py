@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -161,12 +160,7 @@ class SqlLog:
             rows = unpack(packed)
             remaining = without(rows, set(ids))
             erased += len(rows) - len(remaining)
-            self._db.change(
-                namespace,
-                "UPDATE changes SET rows = :rows WHERE namespace = :namespace AND operation = :operation"
-                " AND piece = :piece",
-                {"rows": pack(remaining), "operation": operation, "piece": piece},
-            )
+            self._replace_piece(namespace, operation, piece, remaining)
             self._erase_touched(namespace, operation, touched(rows) - touched(remaining))
         return erased
 
@@ -181,25 +175,22 @@ class SqlLog:
             {"ends": list(ends), "operation": operation},
         )
 
-    def _erase_remarks(self, namespace: str, keys: Collection[str]) -> None:
-        """Erase the messages and reasons of operations that name one of the keys."""
-        contains = self._dialect.contains
-        rows = self._db.run(
+    def _replace_piece(self, namespace: str, operation: int, piece: int, rows: Sequence[RowChange]) -> None:
+        self._db.change(
             namespace,
-            f"SELECT DISTINCT o.number, o.message, o.reason FROM {self._dialect.listed('keys', 'k')}"
-            " CROSS JOIN operations o WHERE o.namespace = :namespace"
-            f" AND ({contains}(o.message, k.value) > 0 OR {contains}(o.reason, k.value) > 0)",
-            {"keys": list(keys)},
+            "UPDATE changes SET rows = :rows WHERE namespace = :namespace AND operation = :operation"
+            " AND piece = :piece",
+            {"rows": pack(rows), "operation": operation, "piece": piece},
         )
-        pattern = re.compile("|".join(rf"(?<![\w-]){re.escape(key)}(?![\w-])" for key in keys))
-        for number, *remarks in rows:
-            message, reason = (None if text and pattern.search(text) else text for text in remarks)
-            self._db.change(
-                namespace,
-                "UPDATE operations SET message = :message, reason = :reason"
-                " WHERE namespace = :namespace AND number = :number",
-                {"message": message, "reason": reason, "number": number},
-            )
+
+    def _erase_remarks(self, namespace: str, columns: Sequence[str], is_named: Callable[[str], Any]) -> None:
+        """Erase the remarks on operations, in these columns, that name somebody."""
+        query = f"SELECT number, {', '.join(columns)} FROM operations WHERE namespace = :namespace ORDER BY number"
+        for number, *texts in self._db.each(namespace, query):
+            for name, text in zip(columns, texts, strict=True):
+                if text and is_named(text):
+                    sql = f"UPDATE operations SET {name} = NULL WHERE namespace = :namespace AND number = :number"
+                    self._db.change(namespace, sql, {"number": number})
 
 
 def touched(rows: Iterable[RowChange]) -> set[str]:
@@ -209,17 +200,18 @@ def touched(rows: Iterable[RowChange]) -> set[str]:
 
 def without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
     """The changes that are not about these memories; runs remain without them."""
-
-    def without_erased(row: Row | None) -> Row | None:
-        if not isinstance(row, RunRow):
-            return row
-        return replace(row, shown=tuple(memory_id for memory_id in row.shown if memory_id not in ids))
-
     return [
-        RowChange(without_erased(change.before), without_erased(change.after))
+        RowChange(without_shown(change.before, ids), without_shown(change.after, ids))
         for change in rows
         if isinstance(change.row, RunRow) or not ids.intersection(change.ends)
     ]
+
+
+def without_shown(row: Row | None, ids: set[str]) -> Row | None:
+    """A row; a run without these memories."""
+    if not isinstance(row, RunRow):
+        return row
+    return replace(row, shown=tuple(memory_id for memory_id in row.shown if memory_id not in ids))
 
 
 def logged_operations(rows: Iterable[tuple[Any, ...]]) -> Iterator[Logged]:

@@ -30,9 +30,7 @@ from priming.storage.rows import (
     ROOMS,
     ActivationCount,
     LoopSessionRow,
-    MemoryRow,
     RowChange,
-    RunRow,
     VectorRow,
 )
 from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
@@ -152,13 +150,6 @@ class SqlStore(MemoryReader, Erasure):
             if changes.generation:
                 self._add_vectors(changes.namespace, changes.generation, changes.vectors)
         return number
-
-    def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
-        created = {
-            change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
-        }
-        named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
-        self._writer(namespace, self._numbers(namespace, named - created)).write(changes)
 
     def append(self, namespace: str, items: Sequence[StoredItem]) -> None:
         """Add what ``part`` of another store returned, in its order; read-only or not."""

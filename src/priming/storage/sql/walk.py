@@ -12,6 +12,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from types import UnionType
 from typing import Any, ClassVar, get_args, get_type_hints
@@ -178,9 +179,7 @@ class RowScan(ABC):
         vectors = self._vectors(namespace, visit)
         damaged += unreadable_rows if not suspects else []
         damaged += [*walked.damaged, *self._records(namespace), *vectors]
-        return Walked(
-            tuple(damaged), operations, rows, walked.lost, walked.unlogged, walked.more, walked.rejected
-        )
+        return replace(walked, damaged=tuple(damaged), operations=operations, rows=rows)
 
     def _differing(
         self, namespace: str, suspects: set[int], has_log: bool, unreadable: Sequence[DamagedRow]

@@ -6,9 +6,10 @@ A purge erases memories, what refers to them, and what names somebody beside the
 from __future__ import annotations
 
 import json
+import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, ClassVar
@@ -30,15 +31,13 @@ from priming.storage.rows import (
     VersionRow,
     ends_of,
     identity,
-    pack,
     unpack,
 )
 from priming.storage.sql.dialect import TRACES, Database, Dialect, searched_text
 from priming.storage.sql.kinds import KINDS, columns_of, insertion
-from priming.storage.sql.log import SqlLog
+from priming.storage.sql.log import SqlLog, without_shown
 
 _REMARKS = ("actor", "source", "reason", "message", "via", "session")
-Statement = tuple[str, dict[str, Any]]
 _FETCHED = 100
 """The number of rows in memory: a piece of the log may be large."""
 _OF_MEMORIES = (MemoryRow, VersionRow, LinkRow, VerdictRow, PairRow)
@@ -232,7 +231,8 @@ class Erasure(SqlLog, Store):
             numbers = list(self._numbers(namespace, ids).values())
             keys = self.names(namespace, ids=ids).values()
             erased = {"loop_sessions": self._erase_loop_sessions(namespace, keys)}
-            self._erase_remarks(namespace, keys)
+            keyed = re.compile("|".join(rf"(?<![\w-]){re.escape(key)}(?![\w-])" for key in keys) or "(?!)")
+            self._erase_remarks(namespace, ("message", "reason"), keyed.search)
             erased |= self._erase_rows(namespace, numbers)
             self._erase_shown(namespace, set(ids))
             erased["changes"] = self._erase_from_log(namespace, ids)
@@ -242,6 +242,13 @@ class Erasure(SqlLog, Store):
             self._log(changes, ids)
             self._merge_words()
         return erased
+
+    def _write(self, namespace: str, changes: Sequence[RowChange]) -> None:
+        created = {
+            change.row.id for change in changes if change.before is None and isinstance(change.row, MemoryRow)
+        }
+        named = {end for change in changes if not isinstance(change.row, RunRow) for end in change.ends}
+        self._writer(namespace, self._numbers(namespace, named - created)).write(changes)
 
     def _erase_rows(self, namespace: str, numbers: Collection[int]) -> dict[str, int]:
         erased: dict[str, int] = {}
@@ -254,13 +261,8 @@ class Erasure(SqlLog, Store):
 
     def _erase_shown(self, namespace: str, ids: set[str]) -> None:
         """Remove these memories from the lists of runs."""
-        self._writer(namespace, {}).write(
-            [
-                RowChange(run, replace(run, shown=tuple(shown for shown in run.shown if shown not in ids)))
-                for run in self.part(namespace, RunRow)
-                if not ids.isdisjoint(run.shown)
-            ]
-        )
+        runs = [run for run in self.part(namespace, RunRow) if not ids.isdisjoint(run.shown)]
+        self._write(namespace, [RowChange(run, without_shown(run, ids)) for run in runs])
 
     def _erase_traces(self, namespace: str, ids: Collection[str]) -> int:
         """Erase the recalls that returned any of these memories, and flows through them; the number of recalls."""
@@ -308,23 +310,23 @@ class Erasure(SqlLog, Store):
             for row in self._readable_tokens()
             if row.token.namespace == namespace and is_named(row.token.name)
         ]
-        here = "WHERE namespace = :namespace AND"
-        statements: list[Statement] = [
-            *((f"DELETE FROM traces {here} recall_id = :id", {"id": name}) for name in recalls),
-            *((f"DELETE FROM loop_sessions {here} id = :id", {"id": name}) for name in sessions),
-            *((f"UPDATE tokens SET name = NULL {here} id = :id", {"id": name}) for name in tokens),
-            *_nameless_rows(self, namespace, is_named),
-        ]
-        for sql, values in statements:
-            self._db.change(namespace, sql, values)
-        for sql, values in self._nameless_log(namespace, is_named):
-            self._db.change(namespace, sql, values)
+        for change, column, ids in (
+            ("DELETE FROM traces", "recall_id", recalls),
+            ("DELETE FROM loop_sessions", "id", sessions),
+            ("UPDATE tokens SET name = NULL", "id", tokens),
+        ):
+            sql = f"{change} WHERE namespace = :namespace AND {self._dialect.among(column, 'ids')}"
+            self._db.change(namespace, sql, {"ids": ids})
+        rows: list[Row] = [*self.rows(namespace, VerdictRow), *self.rows(namespace, RunRow)]
+        changes = [RowChange(row, _nameless(row, is_named)) for row in rows]
+        self._write(namespace, [change for change in changes if change.after != change.before])
+        self._erase_logged_mentions(namespace, is_named)
+        self._erase_remarks(namespace, _REMARKS, is_named)
         return {"traces": len(recalls), "loop_sessions": len(sessions), "token_names": len(tokens)}
 
-    def _nameless_log(self, namespace: str, is_named: Callable[[Any], bool]) -> Iterator[Statement]:
-        """Leave out of the log what is named: cues, remarks, actors and sessions."""
-        here = "WHERE namespace = :namespace"
-        query = f"SELECT operation, piece, rows FROM changes {here} ORDER BY operation, piece"
+    def _erase_logged_mentions(self, namespace: str, is_named: Named) -> None:
+        """Leave what is named out of the rows in the log."""
+        query = "SELECT operation, piece, rows FROM changes WHERE namespace = :namespace ORDER BY operation, piece"
         for operation, piece, rows in self._db.each(namespace, query, batch=_FETCHED):
             before = unpack(rows)
             after = [
@@ -332,19 +334,7 @@ class Erasure(SqlLog, Store):
                 for change in before
             ]
             if after != before:
-                values = {"rows": pack(after), "operation": operation, "piece": piece}
-                yield (
-                    f"UPDATE changes SET rows = :rows {here} AND operation = :operation AND piece = :piece",
-                    values,
-                )
-        query = f"SELECT number, {', '.join(_REMARKS)} FROM operations {here} ORDER BY number"
-        for number, *texts in self._db.each(namespace, query, batch=_FETCHED):
-            for name, text in zip(_REMARKS, texts, strict=True):
-                if is_named(text):
-                    yield (
-                        f"UPDATE operations SET {name} = NULL {here} AND number = :number",
-                        {"number": number},
-                    )
+                self._replace_piece(namespace, operation, piece, after)
 
     def _readable_tokens(self) -> list[TokenRow]:
         """The tokens, or none where they are withheld."""
@@ -362,22 +352,7 @@ class Erasure(SqlLog, Store):
         """What writes rows of memories with these numbers."""
 
 
-def _nameless_rows(store: Store, namespace: str, is_named: Callable[[Any], bool]) -> Iterator[Statement]:
-    """Leave verdicts without their cue and session, and runs without their session."""
-    for verdict in store.rows(namespace, VerdictRow):
-        if is_named([verdict.cue, verdict.session]):
-            yield (
-                "UPDATE verdicts SET cue = NULL, session = NULL WHERE namespace = :namespace"
-                " AND operation = :operation AND verdict = :verdict AND memory ="
-                " (SELECT number FROM memories WHERE namespace = :namespace AND id = :id)",
-                {"operation": verdict.operation, "verdict": verdict.verdict, "id": verdict.id},
-            )
-    for run in store.rows(namespace, RunRow):
-        if is_named(run.session):
-            yield "UPDATE runs SET session = '' WHERE namespace = :namespace AND id = :id", {"id": run.id}
-
-
-def _nameless(row: Row | None, is_named: Callable[[Any], bool]) -> Row | None:
+def _nameless(row: Row | None, is_named: Named) -> Row | None:
     """A verdict without a cue that is named, a run without such a session."""
     if isinstance(row, VerdictRow) and is_named([row.cue, row.session]):
         return replace(row, cue={}, session=None)
