@@ -135,14 +135,8 @@ class _Content:
 
 
 def _text(version: VersionRow, kind: str) -> Draft:
-    return Draft(
-        version.content,
-        heading=version.heading,
-        kind=kind,
-        session=version.session,
-        speaker=version.speaker,
-        occurred_at=version.occurred_at,
-    )
+    names = ("heading", "session", "speaker", "occurred_at")
+    return Draft(version.content, kind=kind, **{name: getattr(version, name) for name in names})
 
 
 def _are_unit(vectors: TextVectors) -> bool:

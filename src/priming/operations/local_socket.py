@@ -121,9 +121,13 @@ def peer_is_us(end: socket.socket) -> bool:
     """Whether the peer process runs as the same user; True on systems that do not report it."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
-    credentials = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _, uid, _ = struct.unpack("3i", credentials)
-    return bool(uid == os.geteuid())
+    return _peer(end)[1] == os.geteuid()
+
+
+def _peer(end: socket.socket) -> tuple[int, int]:
+    """The peer process and its user."""
+    pid, uid, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(pid), int(uid)
 
 
 def end_server(path: Path) -> bool:
@@ -156,8 +160,8 @@ def _listening(path: Path) -> int | None:
             end.connect(str(path))
         except OSError:
             return None
-        pid, uid, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-        return int(pid) if uid == os.geteuid() else None
+        pid, uid = _peer(end)
+        return pid if uid == os.geteuid() else None
 
 
 @contextmanager
