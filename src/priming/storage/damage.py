@@ -6,7 +6,6 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import RLock
-from types import TracebackType
 from typing import Any, TypeVar
 
 from priming.errors import Corrupt, PrimingError
@@ -74,9 +73,7 @@ class NamespaceLock:
     def __enter__(self) -> None:
         self.acquire()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         try:
             if isinstance(error, UNREADABLE) and not isinstance(error, PrimingError):
                 _raise_named(self._store, self._namespace, error)

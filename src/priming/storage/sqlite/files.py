@@ -18,7 +18,6 @@ from contextlib import closing, contextmanager, suppress
 from importlib import resources
 from io import SEEK_CUR
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 from priming.config.environment import DEFAULT_PATH
@@ -297,9 +296,7 @@ class ErrorTranslation:
     def __enter__(self) -> None:
         return
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, (sqlite3.Error, OSError)):
             raise translate_error(error, self._path) from error
         if isinstance(error, (OverflowError, UnicodeEncodeError)):
