@@ -128,11 +128,10 @@ def _purged(
     texts = [row.content for row in (*rows, *logged) if isinstance(row, VersionRow) and row.id in reasons]
     erased = memory.store.purge(changes, list(reasons), about.names if about else None)
     left = (*_sources(rows), *_not_reached(memory))
-    receipt = Receipt(subject, erased, changes.id, subject if about else None, erased_memories, left)
-    return replace(receipt, doubtful=doubtful), [
-        *names,
-        *filter(None, (text.rstrip(" .!?…\n") for text in texts)),
-    ]
+    receipt = Receipt(
+        subject, erased, changes.id, subject if about else None, erased_memories, left, doubtful=doubtful
+    )
+    return receipt, [*names, *filter(None, (text.rstrip(" .!?…\n") for text in texts))]
 
 
 def _listed(memory: Namespace, reasons: Mapping[str, str]) -> tuple[ErasedMemory, ...]:

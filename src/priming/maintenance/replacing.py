@@ -180,10 +180,7 @@ def _find_duplicates(
     memory: Namespace, kind: str, bar: float, now: datetime
 ) -> list[tuple[MemoryRecord, MemoryRecord, NearDuplicates]]:
     """The memories to merge, each with its survivor, the most similar first."""
-    records = sorted(
-        memory.records(now, kinds=[kind], status="active").values(),
-        key=_precedence,
-    )
+    records = sorted(memory.records(now, kinds=[kind], status="active").values(), key=_precedence)
     duplicates = [
         (source, survivor, NearDuplicates(survivor.key, source.key, similarity))
         for source, survivor, similarity in _similar_pairs(records, bar)

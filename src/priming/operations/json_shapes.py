@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from functools import cache
 from pathlib import Path, PurePath
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -274,7 +273,7 @@ def _answer(hint: Any, defs: dict[str, JsonSchema]) -> JsonSchema:
 
 def _record(record: type, defs: dict[str, JsonSchema]) -> JsonSchema:
     """The schema of a dataclass."""
-    hints = _hints(record)
+    hints = get_type_hints(record)
     properties, required = {}, []
     for field in dataclasses.fields(record):
         schema = _answer(hints[field.name], defs)
@@ -293,11 +292,6 @@ def is_reference(schema: JsonSchema) -> bool:
     """Whether a schema only refers to another, or to another or null."""
     others = [part for part in schema.get("anyOf", [schema]) if part != NULL]
     return len(others) == 1 and "$ref" in others[0]
-
-
-@cache
-def _hints(record: type) -> dict[str, Any]:
-    return get_type_hints(record)
 
 
 def object_schema(
