@@ -67,20 +67,20 @@ def absolute_url(url: str | None) -> str | None:
     return url if location is None or location.path is None else location.as_url()
 
 
-def socket_path(database: Path, ending: str = ".sock") -> Path:
+def socket_path(database: Path) -> Path:
     """The socket of a database, which is named by its real path: beside it, as ``<database>.sock``.
 
     Where that path would be too long, or others may put files beside the database, or the user may not, it is in the
     user's own folder.
     """
-    beside = Path(f"{database}{ending}")
+    beside = Path(f"{database}.sock")
     is_open = os.access(beside.parent, os.W_OK) or not beside.parent.exists()
     if len(os.fsencode(beside)) <= LONGEST and is_open and _is_private(beside.parent):
         return beside
     import hashlib
 
     name = hashlib.blake2b(os.fsencode(database), digest_size=8).hexdigest()
-    path = environment.runtime_folder() / f"{name}{ending}"
+    path = environment.runtime_folder() / f"{name}.sock"
     if len(os.fsencode(path)) > LONGEST:
         raise ParamError("socket", str(path), f"must have at most {LONGEST} bytes: set XDG_RUNTIME_DIR")
     return path
