@@ -126,12 +126,8 @@ class Connection:
                 self._sqlite, is_live = presence.open_to_read(path, _SHORT_WAIT, alone=self.is_foreign)
                 self._frozen = None if is_live else self._frozen
             else:
-                self._sqlite = self._within or sqlite3.connect(
-                    ":memory:" if path is None else path.absolute(),
-                    timeout=_SHORT_WAIT,
-                    isolation_level=None,
-                    check_same_thread=False,
-                )
+                address = "file::memory:" if path is None else path.absolute().as_uri()
+                self._sqlite = self._within or presence.connect(address, _SHORT_WAIT)
         try:
             self._retry_while_busy(
                 lambda: self._set_up_to_read(path) if self._reads_only else self._set_up(path)

@@ -141,13 +141,13 @@ def open_to_read(path: Path, timeout: float, *, alone: bool = False) -> tuple[sq
     real = path.resolve()
     journal, index = (Path(f"{real}{ending}") for ending in _BESIDE)
     if not alone and (index.exists() or _why_closed(real.parent) is None):
-        live = _connect(f"{real.as_uri()}?mode=ro", timeout)
+        live = connect(f"{real.as_uri()}?mode=ro", timeout)
         if _reads(live):
             return live, True
         live.close()
     if not alone and journal.exists() and journal.stat().st_size:
         return _copy_in_memory(real, journal), False
-    return _connect(f"{real.as_uri()}?immutable=1", timeout), False
+    return connect(f"{real.as_uri()}?immutable=1", timeout), False
 
 
 def _reads(connection: sqlite3.Connection) -> bool:
@@ -164,7 +164,8 @@ def reader(path: Path) -> sqlite3.Connection:
     return open_to_read(path, _PATIENCE)[0]
 
 
-def _connect(address: str, timeout: float) -> sqlite3.Connection:
+def connect(address: str, timeout: float) -> sqlite3.Connection:
+    """Open the database of a URI, for any thread and with explicit transactions."""
     return sqlite3.connect(address, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True)
 
 
@@ -174,13 +175,13 @@ def _copy_in_memory(path: Path, journal: Path) -> sqlite3.Connection:
         copy = Path(folder, path.name)
         shutil.copyfile(path, copy)
         shutil.copyfile(journal, f"{copy}-wal")
-        with closing(_connect(copy.as_uri(), 0)) as source:
+        with closing(connect(copy.as_uri(), 0)) as source:
             return in_memory(source)
 
 
 def in_memory(source: sqlite3.Connection) -> sqlite3.Connection:
     """A copy of a database in memory."""
-    copy = _connect("file::memory:", 0)
+    copy = connect("file::memory:", 0)
     source.backup(copy)
     return copy
 
