@@ -91,6 +91,11 @@ class Evidence(CueReading):
         return np.asarray(evidence_idf(np.minimum(df, count), count), np.float64)
 
     @cached_property
+    def shares(self) -> Floats:
+        """The share of the cue that each term is, by what it tells."""
+        return np.asarray(self.idf / max(float(self.idf.sum()), 1e-9), np.float64)
+
+    @cached_property
     def words(self) -> Floats:
         """The evidence of words for every document, in nats: Σ idf · part over the cue's terms."""
         norms, total = self.working.lexicon.norms, np.zeros(self.working.documents)

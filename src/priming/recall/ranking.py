@@ -241,8 +241,8 @@ class Scored:
         if texts.any():
             # The best of a conversation may be so for what stands around it, and have no word of the cue itself.
             fit = np.where(texts, p.words * figures["words"] + p.meaning * figures["meaning"], -np.inf)
-            share = evidence.idf / max(float(evidence.idf.sum()), 1e-9)
-            figures["rest"] = np.where(texts, beyond(has, has[[int(np.argmax(fit))]], share)[:, 0], 0.0)
+            rest = beyond(has, has[[int(np.argmax(fit))]], evidence.shares)[:, 0]
+            figures["rest"] = np.where(texts, rest, 0.0)
         weighed = {
             name: getattr(p, name) * own for name, own in figures.items() if name not in evidence.ablate
         }
@@ -286,8 +286,8 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
     own = np.where(scored.documents[place] == documents, scored.odds[place], -np.inf)
     # What leads to a memory fits better than it does.
     arriving = np.where(own[:, None] < scored.odds[best[:APART]], activation.apart[allowed], 0.0)
-    words = beyond(evidence.covered(documents[texts]), scored.has[best[:APART]], evidence.idf / evidence.size)
-    arriving[texts] *= np.exp(p.words * words)
+    rest = beyond(evidence.covered(documents[texts]), scored.has[best[:APART]], evidence.shares)
+    arriving[texts] *= np.exp(p.continues * rest)
     order = np.argsort(reached)
     direct = among(reached, np.sort(working.row[scored.documents]))
     more = best_rows(np.where(direct, 0.0, arriving.sum(axis=1)), REACHED)

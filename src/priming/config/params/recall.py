@@ -71,6 +71,8 @@ class RecallParams(Checked):
     """Minimum similarity of two cues for that: the Jaccard index of their terms, weighted by idf."""
     temperature: float = param(0.8, low=0.001)
     """Log-odds by which an anchor is e times another."""
+    continues: float = param(10.0, low=0.0)
+    """Logarithm of what arrives more at a memory that has all of the cue that its anchor lacks."""
     floor: float = param(0.2, low=0.0, high=1.0, unit="cosine")
     """In profiles without a probability: below this cosine, and without a shared term, nothing is returned."""
     heading_mention: float = param(8.0, low=0.0)
