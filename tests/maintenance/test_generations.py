@@ -24,10 +24,10 @@ def fill(memory, place):
 
 @pytest.fixture(scope="module")
 def models(open_shared):
-    first, third = open_shared(embedder=OLD), open_shared(embedder=OLD)
+    first, fourth = open_shared(embedder=OLD), open_shared(embedder=OLD)
     fill(first, 0)
-    fill(third, 2)
-    return first, third
+    fill(fourth, 3)
+    return first, fourth
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def judged_first(models, copy_of, url):
 
 
 @pytest.fixture
-def judged_third(models, copy_of, url):
+def judged_fourth(models, copy_of, url):
     return copy_of(models[1], url, embedder=OLD)
 
 
@@ -45,17 +45,17 @@ def answering(open_memory, url):
     return open_memory(url, embedder="auto").embedder.generation
 
 
-def test_an_embedder_that_answers_no_worse_answers_from_now_on(judged_third, open_memory, url):
-    change = change_embedder(judged_third, "hashed:16")
+def test_an_embedder_that_answers_no_worse_answers_from_now_on(judged_fourth, open_memory, url):
+    change = change_embedder(judged_fourth, "hashed:16")
     assert (change.switched, change.vectors) == (True, 8)
     assert change.comparison.recalls == 8
     assert change.comparison.new.mrr > change.comparison.old.mrr
     assert change.comparison.new.hit_at_5 >= change.comparison.new.hit_at_1
     assert 0 < change.comparison.better <= change.comparison.recalls - change.comparison.worse
-    assert judged_third.embedder.generation == change.generation == HashedEmbedder(16).generation
+    assert judged_fourth.embedder.generation == change.generation == HashedEmbedder(16).generation
     assert answering(open_memory, url) == change.generation
-    assert judged_third.validate() == []
-    (logged,) = judged_third.log(limit=1)
+    assert judged_fourth.validate() == []
+    (logged,) = judged_fourth.log(limit=1)
     assert (logged.id, logged.kind, logged.message, logged.changes) == (
         change.operation,
         "reembed",
@@ -74,11 +74,11 @@ def test_one_that_answers_worse_does_not_unless_it_is_told_to(judged_first, open
     assert answering(open_memory, url) == HashedEmbedder(16).generation
 
 
-def test_a_change_can_only_be_built_and_compared(judged_third):
-    head = judged_third.store.head("default")
-    change = change_embedder(judged_third, "hashed:16", switch=False)
+def test_a_change_can_only_be_built_and_compared(judged_fourth):
+    head = judged_fourth.store.head("default")
+    change = change_embedder(judged_fourth, "hashed:16", switch=False)
     assert (change.switched, change.operation) == (False, None)
-    assert judged_third.store.head("default") == head
+    assert judged_fourth.store.head("default") == head
 
 
 def test_without_judged_recalls_there_is_nothing_to_compare_on(open_memory):
@@ -91,15 +91,15 @@ def test_without_judged_recalls_there_is_nothing_to_compare_on(open_memory):
     assert change_embedder(memory, "hashed:16", switch=True).switched
 
 
-def test_recalls_are_answered_by_the_former_embedder_while_the_new_is_built(judged_third):
-    before = [hit.score for hit in judged_third.recall("the violin").hits]
+def test_recalls_are_answered_by_the_former_embedder_while_the_new_is_built(judged_fourth):
+    before = [hit.score for hit in judged_fourth.recall("the violin").hits]
     during = []
 
     def recalling(_done, _total):
-        recall = judged_third.recall("the violin")
+        recall = judged_fourth.recall("the violin")
         during.append(([hit.score for hit in recall.hits], recall.degraded))
 
-    change_embedder(judged_third, "hashed:16", switch=False, progress=recalling)
+    change_embedder(judged_fourth, "hashed:16", switch=False, progress=recalling)
     assert during
     assert all(scores == pytest.approx(before) and degraded == () for scores, degraded in during)
 
@@ -127,15 +127,15 @@ def test_a_build_that_was_interrupted_goes_on_where_it_stopped(open_memory, monk
     assert change_embedder(memory, "hashed:64", switch=True).vectors == 150 - VECTORS.reembed_batch
 
 
-def test_a_change_is_rolled_back_and_back_again(judged_third, open_memory, url):
-    change_embedder(judged_third, "hashed:24", switch=True)
-    change_embedder(judged_third, "hashed:16", switch=True)
-    judged_third.remember("The harp came later.", key="harp")
-    back = roll_back_embedder(judged_third)
+def test_a_change_is_rolled_back_and_back_again(judged_fourth, open_memory, url):
+    change_embedder(judged_fourth, "hashed:24", switch=True)
+    change_embedder(judged_fourth, "hashed:16", switch=True)
+    judged_fourth.remember("The harp came later.", key="harp")
+    back = roll_back_embedder(judged_fourth)
     assert (back.embedder, back.generation, back.vectors) == ("hashed:24", HashedEmbedder(24).generation, 1)
     assert answering(open_memory, url) == back.generation
-    assert judged_third.recall("the harp").degraded == ()
-    assert roll_back_embedder(judged_third).embedder == "hashed:16"
+    assert judged_fourth.recall("the harp").degraded == ()
+    assert roll_back_embedder(judged_fourth).embedder == "hashed:16"
 
 
 def test_the_first_change_rolls_back_to_what_is_installed(open_memory, url):
@@ -171,26 +171,26 @@ def test_a_build_that_a_crash_ended_chooses_no_embedder(open_memory, url, monkey
     assert answering(open_memory, url) == before
 
 
-def test_namespaces_choose_by_themselves_and_a_named_embedder_wins(judged_third, open_memory, url):
-    change_embedder(judged_third, "hashed:16", switch=True)
+def test_namespaces_choose_by_themselves_and_a_named_embedder_wins(judged_fourth, open_memory, url):
+    change_embedder(judged_fourth, "hashed:16", switch=True)
     other = open_memory(url, namespace="other", embedder="auto")
     assert other.embedder.generation != HashedEmbedder(16).generation
     assert open_memory(url, embedder=OLD).embedder is OLD
 
 
-def test_undo_points_to_the_way_back_and_undo_of_the_last_passes_over_it(judged_third):
-    judged_third.remember("To be undone.", key="undone")
-    change = change_embedder(judged_third, "hashed:16", switch=True)
+def test_undo_points_to_the_way_back_and_undo_of_the_last_passes_over_it(judged_fourth):
+    judged_fourth.remember("To be undone.", key="undone")
+    change = change_embedder(judged_fourth, "hashed:16", switch=True)
     with pytest.raises(Conflict, match="--roll-back"):
-        judged_third.undo(change.operation)
-    judged_third.undo("last")
-    assert "undone" not in {record.key for record in judged_third.list(limit=100)}
-    assert judged_third.verify().findings == ()
+        judged_fourth.undo(change.operation)
+    judged_fourth.undo("last")
+    assert "undone" not in {record.key for record in judged_fourth.list(limit=100)}
+    assert judged_fourth.verify().findings == ()
 
 
-def test_a_change_that_is_none_is_refused(judged_third):
+def test_a_change_that_is_none_is_refused(judged_fourth):
     for name in ("hashed:256", "auto", "no-such-embedder", " "):
         with pytest.raises(ParamError):
-            change_embedder(judged_third, name)
+            change_embedder(judged_fourth, name)
     with pytest.raises(NotFound, match="never changed"):
-        roll_back_embedder(judged_third)
+        roll_back_embedder(judged_fourth)
