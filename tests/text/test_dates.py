@@ -440,6 +440,8 @@ def days_named(text, now=SATURDAY, **more):
         ("el año pasado, el 3 de octubre", "2025-10-03", "2025-10-03"),
         ("le 13 du mois dernier", "2026-10-13", "2026-10-13"),
         ("am 3. Oktober letzten Jahres", "2025-10-03", "2025-10-03"),
+        # what somebody gets up to is done on that day
+        ("what did we get up to two weeks ago today?", "2026-11-14", "2026-11-14"),
         # the last stretch of time up to now, and that of the calendar
         ("in the last month", "2026-10-29", "2026-11-28"),
         ("last month", "2026-10-01", "2026-10-31"),
@@ -447,7 +449,6 @@ def days_named(text, now=SATURDAY, **more):
         ("in the last fortnight", "2026-11-15", "2026-11-28"),
         ("au cours de la dernière semaine", "2026-11-22", "2026-11-28"),
         ("en el último mes", "2026-10-29", "2026-11-28"),
-        ("up to yesterday", "1900-01-01", "2026-11-27"),
         # both ends of a range
         ("March–June 2026", "2026-03-01", "2026-06-30"),
         ("March through June", "2026-03-01", "2026-06-30"),
