@@ -86,6 +86,13 @@ def test_a_question_ends_with_4_and_is_answered(shell, agent):
 
 
 @pytest.mark.slow
+def test_an_answer_is_read_from_stdin_as_an_objective_is(shell, agent):
+    answer = ran(shell, "run", "REASON_ASKS", "--agent", agent(), "--yes", status=4)
+    words = ("resume", answer["session"], "--answer", "-", "--yes", "--agent", agent())
+    assert shell.ask("loop", *words, stdin="The second.\n")["ended"] == "delivered"
+
+
+@pytest.mark.slow
 def test_an_agent_that_is_not_there_ends_with_1_and_bad_input_with_2(shell, agent):
     answer = ran(shell, "run", "Mend it", "--agent", "no-such-program", status=1)
     assert (answer["stopped"], answer["state"]) == ("agent", "REASON")

@@ -53,7 +53,7 @@ OPTIONS: Mapping[str, Any] = {
 }
 """The arguments that mean the same in every command; the others are made from what their functions declare."""
 _NOT_TYPED = ("progress", "agent", "beside", "profile")
-_TEXTS = ("content", "text", "task", "question", "objective", "query")
+_TEXTS = ("content", "text", "task", "question", "objective", "query", "answer")
 """Arguments that may be read from stdin."""
 _METAVARS = {
     "session": "NAME",

@@ -212,6 +212,7 @@ _with_agent(
     name="resume",
     session=SessionId,
     yes="approve what it waits for, and act without asking from then on",
+    answer="A person's answer to its question, or another approach; - reads it from stdin",
 )
 _begin("loop_think", _thought, work=_think, name="think")
 _of_session = partial(plain, app, "loop_report", session=AnySession)
