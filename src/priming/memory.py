@@ -22,7 +22,7 @@ from priming.storage.protocol import Store
 from priming.types import Clock, SystemClock
 from priming.verbs.calls import called
 from priming.verbs.op import Op, load
-from priming.verbs.rows import ROWS, meant
+from priming.verbs.rows import ROWS, find, meant
 
 if TYPE_CHECKING:
     from priming.verbs.bound import Verbs
@@ -113,7 +113,15 @@ class Memory(Verbs):
                     if op.verb and op.name == name:
                         return MethodType(called(op, load(op.method)), self)
                 if near := meant(name):
-                    raise AttributeError(f"a memory has no {name!r}: did you mean {near!r}?")
+                    op = find(near)
+                    own = op.stands_for or near
+                    is_method = op.verb or own != near
+                    hint = (
+                        f"did you mean {own!r}?"
+                        if is_method
+                        else f"call {op.method.replace(':', '.')}(memory, …)"
+                    )
+                    raise AttributeError(f"a memory has no {name!r}: {hint}")
             raise AttributeError(f"a memory has no {name!r}")
 
 

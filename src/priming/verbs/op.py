@@ -203,7 +203,7 @@ MEANINGS: Mapping[str, str] = {
     "right": "what to do, as a rule that can be followed",
     "wrong": "what was done instead",
     "priority": "from 0 to 10: rules of higher priority are shown first",
-    "operation_id": "its id in the log; undo takes last too",
+    "operation_id": "an operation's id in the log; undo takes last too",
     "tokens": "the budget of what is shown, in tokens",
 }
 """What arguments mean where the function's docstring does not say it."""
