@@ -39,6 +39,8 @@ def run(
 
     """
     check_present(environment.agent)
+    if folder is None:
+        raise ParamError("folder", None, "must be the absolute path of an existing folder: a run has gates")
     sessions = Sessions(environment.memory)
     session = sessions.begin(objective, folder, limits, yes=environment.yes, **own)
     with sessions.lock(session.id):

@@ -40,6 +40,12 @@ def test_an_answer_to_a_session_that_is_delivered_is_refused_with_what_to_do_ins
     assert runs.resume(session).answered == ()
 
 
+def test_a_run_without_a_folder_is_refused_before_it_begins(runs):
+    with pytest.raises(ParamError, match="folder = None: must be the absolute path"):
+        run(runs.work([planned(("Mend it", PASSES)), delivered()]), "Mend it", None, LIMITS)
+    assert runs.memory.loop_list() == []
+
+
 def test_an_answer_says_something(runs):
     session = runs.run([unclear()])
     with pytest.raises(ParamError, match="answer"):
