@@ -240,7 +240,7 @@ def _append_missing(old: Store, new: Store, name: str, counter: _Counter) -> dic
             if item is None or fingerprint(item) != fingerprint(present):
                 return None
             digested.add([item])
-        for batch in batches(items):
+        for batch in _batches(items):
             new.append(name, batch)
             digested.add(batch)
             counter.add(len(batch))
@@ -248,14 +248,14 @@ def _append_missing(old: Store, new: Store, name: str, counter: _Counter) -> dic
     return digests
 
 
-def batches(items: Iterator[StoredItem], most: int = STORE.batch) -> Iterator[list[StoredItem]]:
+def _batches(items: Iterator[StoredItem]) -> Iterator[list[StoredItem]]:
     """Items for one transaction each; an operation weighs as much as the rows that it changed."""
     batch: list[StoredItem] = []
     weight = 0
     for item in items:
         batch.append(item)
         weight += 1 + (len(item.rows) if isinstance(item, Logged) else 0)
-        if weight >= most:
+        if weight >= STORE.batch:
             yield batch
             batch, weight = [], 0
     if batch:

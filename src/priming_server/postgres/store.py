@@ -16,26 +16,19 @@ from priming.storage.protocol import Changes, Place, TokenRow
 from priming.storage.sql.dialect import NO_NAMESPACE, TABLES, searched_text
 from priming.storage.sql.store import SqlStore, StoreRule
 from priming.storage.sql.writer import Erasure
-from priming.storage.sqlite.store import SqliteStore, backup_at, new_backup
+from priming.storage.sqlite.store import backup_at
 from priming.text.quotation import label
 from priming_server.postgres.connection import PostgresConnection
 from priming_server.postgres.dialect import PostgresDialect, text_vector
 from priming_server.postgres.rows import (
     PostgresRowWriter,
     PostgresScan,
-    check_known,
-    copy_namespace,
     empty,
-    every_namespace,
     pack_links,
+    replace_all,
+    write_backup,
 )
-from priming_server.postgres.schema import (
-    EVERY_NAMESPACE,
-    NAMESPACES,
-    POSTGRES,
-    PostgresMigration,
-    migrations,
-)
+from priming_server.postgres.schema import EVERY_NAMESPACE, POSTGRES, PostgresMigration, migrations
 
 _BATCH = 500
 _STORED = "SELECT memory, others, relations, weights, outgoing FROM adjacency WHERE namespace = :namespace"
@@ -205,23 +198,15 @@ class PostgresStore(SqlStore):
         return [number for (number,) in self._db.run(namespace, sql, {"numbers": list(numbers)})]
 
     def backup(self, path: Path) -> None:
-        """Copy the whole store, every namespace, to a new SQLite store, from which either database is restored."""
-        check_known(self._db)
-        with new_backup(path) as copy, self.transaction(write=False):
-            for name in every_namespace(self._db):
-                copy_namespace(self, copy, name)
+        """Copy the whole store, every namespace, to a new file, atomically."""
+        write_backup(self._db, path)
 
     def restore_backup(self, path: Path, changes: Collection[Changes]) -> None:
         """Replace the whole content of the store with that of a backup, in one transaction."""
         with backup_at(path, None) as copy, self.transaction():
             # Readers of a namespace's log must find it longer than before, even if the backup lacks the namespace.
             heads = {name: self.head(name) for name in self.namespaces()}
-            check_known(self._db)
-            stored = [name for (name,) in copy.execute(NAMESPACES)]
-            for name in sorted({*every_namespace(self._db), *stored}):
-                empty(self._db, name)
-            for name in stored:
-                copy_namespace(SqliteStore(None, within=copy), self, name)
+            replace_all(self._db, copy)
             for change in changes:
                 self._log(change, above=heads.get(change.namespace, 0))
 

@@ -65,3 +65,21 @@ def test_what_reads_such_a_row_says_which_it_is(postgres, place, tmp_path, name)
         ):
             with pytest.raises(Corrupt, match=subject):
                 read()
+
+
+@pytest.mark.parametrize("name", HARMS)
+def test_a_damaged_store_is_copied_as_it_is_and_put_back_from_a_backup(postgres, place, tmp_path, name):
+    good, damaged, last = (tmp_path / f"{each}.db" for each in ("good", "damaged", "last"))
+
+    def findings(memory):
+        return [finding.subject for finding in memory.validate() if finding.rule == "damaged-row"]
+
+    with Memory.open(place, embedder=HashedEmbedder(32)) as memory:
+        memory.backup(good)
+    harm(postgres, HARMS[name][0])
+    with Memory.open(place, embedder=HashedEmbedder(32)) as memory:
+        before = findings(memory)
+        memory.restore_backup(good, previous=damaged)
+        assert (findings(memory), memory.verify().findings) == ([], ())
+        memory.restore_backup(damaged, previous=last)
+        assert findings(memory) == before != []

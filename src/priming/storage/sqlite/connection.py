@@ -44,8 +44,6 @@ class Opening(TypedDict, total=False):
     busy_timeout: float
     steps: Sequence[Migration]
     origin: str | None
-    within: sqlite3.Connection
-    """An open database instead of one in memory, which closes with it."""
 
 
 class Connection:
@@ -59,7 +57,7 @@ class Connection:
     """
 
     def __init__(self, path: Path | None, **how: Unpack[Opening]) -> None:
-        self.path, self._origin, self._within = path, how.get("origin"), how.get("within")
+        self.path, self._origin = path, how.get("origin")
         self.busy_timeout = how.get("busy_timeout", STORE.busy_timeout)
         self._depth = 0
         self._writes = False
@@ -127,7 +125,7 @@ class Connection:
                 self._frozen = None if is_live else self._frozen
             else:
                 address = "file::memory:" if path is None else path.absolute().as_uri()
-                self._sqlite = self._within or presence.connect(address, _SHORT_WAIT)
+                self._sqlite = presence.connect(address, _SHORT_WAIT)
         try:
             self._retry_while_busy(
                 lambda: self._set_up_to_read(path) if self._reads_only else self._set_up(path)

@@ -44,13 +44,12 @@ def write_backup(db: Connection, path: Path) -> None:
 
 
 @contextmanager
-def new_backup(path: Path) -> Iterator[SqliteStore]:
-    """A new store to be filled, in one transaction; its file appears at the end of the block."""
+def new_backup(path: Path) -> Iterator[sqlite3.Connection]:
+    """A new file with the newest schema and no rows, to be filled; it appears at the end of the block."""
     with _new_file(path) as copy:
         copy.isolation_level = None
-        store = SqliteStore(None, within=copy)
-        with store.transaction():
-            yield store
+        migrate(copy, None, migrations())
+        yield copy
 
 
 @contextmanager
