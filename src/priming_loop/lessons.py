@@ -26,6 +26,7 @@ from priming.namespace import Namespace
 from priming.recall.records import get
 from priming.remember.drafts import Draft, draft
 from priming.remember.remember import remember_draft
+from priming.results import Remembered
 from priming.text.quotation import label
 from priming.text.statements.judge import judge
 from priming.types import MemoryRecord, Operation
@@ -76,7 +77,10 @@ def store_lesson(
     lesson = draft(arguments)
     match = _match(memory, lesson)
     if match is None:
-        return _remembered(memory, lesson)
+        remembered = _remembered(memory, lesson)
+        if remembered.status == STORED:
+            return StoredLesson(remembered.key, STORED, remembered.operation)
+        match = "same", get(memory, remembered.key), 1.0  # another process stored it meanwhile
     kind, record, cosine = match
     if kind == "changes":
         changes = {"metadata": lesson.metadata, "source": lesson.source, "trust": lesson.trust}
@@ -126,19 +130,17 @@ def _match(memory: Namespace, lesson: Draft) -> tuple[str, MemoryRecord, float] 
     return changed
 
 
-def _remembered(memory: Namespace, lesson: Draft) -> StoredLesson:
+def _remembered(memory: Namespace, lesson: Draft) -> Remembered:
     """Store a lesson under a key of its own, whatever other processes store meanwhile."""
     while True:
         with memory.lock:
             # A key of its own keeps the lesson from being taken for an echo of a recall.
             key = lesson.key or _free_key(memory, lesson)
             try:
-                remembered = remember_draft(memory, replace(lesson, key=key))
+                return remember_draft(memory, replace(lesson, key=key))
             except Conflict:
                 if lesson.key or key not in memory.ids_of([key]):
                     raise
-            else:
-                return StoredLesson(remembered.key, STORED, remembered.operation)
 
 
 def _superseded(memory: Namespace, key: str, content: str, changes: Mapping[str, Any]) -> str:

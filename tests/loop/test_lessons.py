@@ -2,6 +2,7 @@
 
 import pytest
 
+from priming import HashedEmbedder, Memory
 from priming_loop import lessons
 from priming_loop.knowledge import lesson_texts, triggers
 
@@ -19,6 +20,31 @@ def test_a_lesson_is_stored_and_told_again_strengthens(memory):
     record = memory.get(first.key)
     assert (record.use.helped, record.use.uses) == (1, 1)
     assert again.cosine == pytest.approx(1.0)
+
+
+class Interrupted(HashedEmbedder):
+    """An embedder during whose call of a number something else happens."""
+
+    def __init__(self, number, happens):
+        super().__init__()
+        self.left, self.happens = number, happens
+
+    def embed(self, texts):
+        self.left -= 1
+        if self.left == 0:
+            self.happens()
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_lesson_that_another_process_stores_meanwhile_is_strengthened(tmp_path, number):
+    url = f"sqlite:///{tmp_path}/memory.db"
+    with Memory.open(url, embedder=HashedEmbedder()) as other:
+        other.remember("The kettle is red.")
+        with Memory.open(url, embedder=Interrupted(number, lambda: keep(other))) as memory:
+            stored = keep(memory)
+        (record,) = other.list(kinds=["pattern"])
+        assert (stored.key, stored.status, record.use.helped) == (record.key, "strengthened", 1)
 
 
 def test_only_what_is_near_enough_and_of_its_kind_counts_as_the_same(memory):
