@@ -186,11 +186,9 @@ def passages_of(evidence: Evidence, row: int, record: MemoryRecord) -> tuple[tup
     spans = list(zip((0, *ends[:-1]), ends, strict=True))
     matches = contained(spans)
     rarity = evidence_idf(matches.sum(axis=0), len(spans))
-    near = (
-        np.zeros(len(spans))
-        if vectors is None
-        else evidence.deviations(np.asarray(vectors @ evidence.query, np.float64))
-    )
+    near = np.zeros(len(spans))
+    if vectors is not None:
+        near = evidence.deviations((vectors @ evidence.query).astype(np.float64))
     answers = evidence.fits(matches @ rarity / np.log(max(2, len(spans))), near)
     around = np.pad(answers, 1, constant_values=-np.inf)
     answers += PASSAGES.beside * np.maximum(around[:-2], around[2:])

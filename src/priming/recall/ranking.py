@@ -137,7 +137,7 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
     odds, eligible = scored.odds + outdated, query.eligible[rows]
     whole = either(odds, arrived)
     best = np.lexsort((rows, -np.where(eligible, whole, -np.inf)))[:APART]
-    # What a turn answers may stand before it.
+    # A turn may answer in other words what another asks.
     most = np.where(working.is_turn(rows) | ("rest" in query.ablate), 0.0, np.maximum(0.0, odds))
     words = beyond(scored.has, scored.has[best], query.evidence.idf / query.evidence.size)
     room = np.minimum(p.words * beyond_chance(words, p.incidental), most[:, None])
