@@ -248,3 +248,16 @@ def test_what_a_subgoal_came_to_is_no_answer_of_a_person(runs):
     (prompt,) = [text for text in runs.agent.prompts if "How the steps out of earlier impasses ended" in text]
     assert "It is the left one." in prompt
     assert "a person has answered" not in prompt
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("loop_run", "call priming_loop.run.loop_run(memory, …)"),
+        ("loop_task_close", "did you mean 'loop_task_complete'?"),
+    ],
+)
+def test_a_memory_says_what_is_called_for_an_operation_of_the_loop(memory, name, hint):
+    with pytest.raises(AttributeError) as refused:
+        getattr(memory, name)
+    assert str(refused.value) == f"a memory has no {name!r}: {hint}"
