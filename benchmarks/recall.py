@@ -176,7 +176,7 @@ INSIDE: Mapping[str, tuple[Any, str]] = {
 """The steps inside a lap, and where each is looked up."""
 EVIDENCE = (
     *("terms", "query", "near", "postings", "words", "background", "meaning"),
-    *("candidates", "figures", "covered_by_session", "rest", "outdated"),
+    *("candidates", "figures", "covered", "covered_by_session", "outdated"),
 )
 
 
