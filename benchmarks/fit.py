@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -93,12 +93,16 @@ def main() -> None:
         {},
         [],
     )
+    firsts: list[tuple[float, float]] = []
     for kind in kinds:
         own = [case for case in cases if case.kind == kind]
         told = [measured(own, weights) for weights in (present, fitted, apart[kind])]
         pooled += [
             pair for case in own for pair in zip(chances(case, apart[kind]), case.answers, strict=True)
         ]
+        for case in (case for case in own if case.gold):
+            p = chances(case, present)
+            firsts.append((float(p.max()), float(case.answers[np.argmax(p)])))
         found[kind] = {
             "questions": len(own),
             **dict(zip(("present", "fitted", "held_out"), told, strict=True)),
@@ -107,13 +111,19 @@ def main() -> None:
         shown = [f"{100 * one['ndcg']:.1f}" for one in told]
         table.add_row(kind, str(len(own)), *shown, f"{told[2]['brier']:.4f}", f"{told[2]['base']:.4f}")
     Console().print(table)
+    ratio = {name: _over_ten(found, name) for name in ("recall", "precision")}
+    print(
+        "returned, in shares of ten hits:", ", ".join(f"{name} {value:.2f}" for name, value in ratio.items())
+    )
     content = {
         "benchmark": "fit",
         "generation": embedder.generation,
         "questions": options.questions,
         "weights": dict(zip(_names(), fitted.round(3).tolist(), strict=True)),
         "kinds": found,
+        "over_ten": ratio,
         "reliability": _reliability(np.array(pooled, np.float64)),
+        "reliability of first hits": _reliability(np.array(firsts, np.float64)),
         "versions": versions(["scipy"]),
         "machine": machine(),
     }
@@ -232,10 +242,11 @@ def _loss(weights: Array, cases: Sequence[Case], share: Array, start: Array) -> 
 
 
 def measured(cases: Sequence[Case], weights: Array) -> dict[str, float]:
-    """nDCG@10, the Brier score of all candidates, that of their frequency, and what the cut returns."""
+    """nDCG@10, the Brier score of all candidates, that of their frequency, and what ten hits and the cut return."""
     law = PROFILE.relevance
     assert law is not None, "the default has a probability"
-    gains, errors, rights, kept, precise = [], [], [], [], []
+    gains, errors, rights = [], [], []
+    returned: dict[str, list[float]] = defaultdict(list)
     for case in cases:
         p = chances(case, weights)
         best = np.argsort(-p, kind="stable")
@@ -247,19 +258,28 @@ def measured(cases: Sequence[Case], weights: Array) -> dict[str, float]:
                 gain += 1.0 / np.log2(place + 2)
         if case.gold:
             gains.append(gain / sum(1.0 / np.log2(place + 2) for place in range(min(case.gold, HITS))))
-            told = best[:HITS][p[best[:HITS]] >= least_probability(p[best[:TOP]], law)]
-            kept.append(len({case.labels[at] for at in told.tolist() if case.answers[at]}) / case.gold)
-            precise.append(float(case.answers[told].mean()) if len(told) else 0.0)
+            ten = best[:HITS]
+            for name, hits in (("10", ten), ("", ten[p[ten] >= least_probability(p[best[:TOP]], law)])):
+                right = len({case.labels[at] for at in hits.tolist() if case.answers[at]})
+                returned[f"recall{name}"].append(right / case.gold)
+                returned[f"precision{name}"].append(float(case.answers[hits].mean()) if len(hits) else 0.0)
         errors.append((p - case.answers) ** 2)
         rights.append(case.answers)
-    right = np.concatenate(rights)
+    every = np.concatenate(rights)
     return {
         "ndcg": float(np.mean(gains)),
         "brier": float(np.concatenate(errors).mean()),
-        "base": float(right.mean() * (1.0 - right.mean())),
-        "recall": float(np.mean(kept)),
-        "precision": float(np.mean(precise)),
+        "base": float(every.mean() * (1.0 - every.mean())),
+        **{name: float(np.mean(values)) for name, values in returned.items()},
     }
+
+
+def _over_ten(found: dict[str, Any], name: str) -> float:
+    """What the cut returns by the weights in force, on the mean of kinds, in shares of what ten hits would."""
+    cut, ten = (
+        np.mean([kind["present"][figure] for kind in found.values()]) for figure in (name, f"{name}10")
+    )
+    return float(cut / ten)
 
 
 def _reliability(pairs: Array) -> list[dict[str, float]]:

@@ -107,6 +107,8 @@ def test_from_which_probability_on_a_hit_raises_the_expected_measure():
     # Σ = 1.2; β² = 8: .9/(9.6 + 1) = .0849, 1.1/(9.6 + 2) = .0948, 1.2/(9.6 + 3) = .0952 of which that is most.
     assert least_probability(np.array([0.9, 0.2, 0.1]), LAW) == pytest.approx(1.2 / 12.6)
     assert least_probability(np.array([0.9, 0.02, 0.02]), LAW) == pytest.approx(0.9 / 8.52)
+    # .211/(1.688 + 10) = .0181: beside a best above the floor, others are worth returning below it.
+    assert least_probability(np.array([0.031, *[0.02] * 9]), LAW) == pytest.approx(0.211 / 11.688)
     assert least_probability(np.array([0.02, 0.01]), LAW) == 0.03
     assert least_probability(np.zeros(0), LAW) == 0.03
 

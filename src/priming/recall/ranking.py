@@ -340,12 +340,14 @@ def least_probability(chances: Floats, law: RelevanceParams) -> float:
     F_β = (1 + β²)·right / (β²·relevant + returned) weighs precision and recall, recall β² times as much. With
     probabilities p₁ ≥ p₂ ≥ … in place of what is right and what is relevant, a hit raises it if its probability is
     above max over k of (p₁ + … + p_k) / (β²·Σp + k). So a sure answer among improbable hits stands alone, and where
-    all are alike all are returned.
+    all are alike all are returned; none is where even the best is below the floor.
 
     >>> least_probability(np.array([0.9, 0.05, 0.05]), RelevanceParams(recall_weight=9.0, floor=0.03))
     0.09
     """
     ordered = np.sort(chances)[::-1]
+    if not len(ordered) or ordered[0] < law.floor:
+        return law.floor
     returned = np.arange(1, len(ordered) + 1)
     measure = np.cumsum(ordered) / (law.recall_weight * ordered.sum() + returned)
-    return max(law.floor, float(measure.max(initial=0.0)))
+    return float(measure.max())

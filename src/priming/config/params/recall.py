@@ -91,8 +91,8 @@ class RelevanceParams(Checked):
     """How much the odds of all candidates together take from those of each."""
     recall_weight: float = param(65.0, low=0.0, source="van Rijsbergen's F")
     """How much more recall counts than precision, β², where an answer ends."""
-    floor: float = param(0.01, low=0.0, high=1.0)
-    """Least probability of a hit, whatever the others are."""
+    floor: float = param(0.008, low=0.0, high=1.0)
+    """Least probability of the best hit: below it nothing is returned."""
     width: int = param(20, low=1, unit="hits")
     """Number of hits that are ranked, however few are to be returned."""
 
