@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import io
 import json
 import re
@@ -413,17 +412,6 @@ def table(house: House) -> Iterator[tuple[str, str]]:
     yield "lines of tests, in files", f"{sum(file.lines for file in house.tests):,} in {len(house.tests)}"
 
 
-def installed() -> Iterable[tuple[str, str]]:
-    """What a base install brings, if there is a script that makes such an install."""
-    script = Path(__file__).with_name("house_install.py")
-    spec = importlib.util.spec_from_file_location("house_install", script) if script.exists() else None
-    if spec is None or spec.loader is None:
-        return [("base install", "not measured: tests/house_install.py is absent")]
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.table()  # type: ignore[no-any-return]
-
-
 def _quantiles(sizes: Sequence[int]) -> str:
     return f"{statistics.median(sizes):.0f} / {sizes[int(len(sizes) * 0.9)]} / {sizes[-1]}"
 
@@ -448,9 +436,10 @@ def main() -> None:
     """Print the table, and the walks."""
     options = [argument for argument in sys.argv[1:] if argument != "--install"]
     house = House(Path(options[0]).resolve() if options else ROOT)
-    rows = [*table(house), *(installed() if "--install" in sys.argv else ())]
-    for label, value in rows:
-        print(f"{label:52}  {value}")
+    for label, value in table(house):
+        print(f"{label:52}  {value}", flush=True)
+    if "--install" in sys.argv:  # a child begins with the memory of its parent: this one is large
+        subprocess.run([sys.executable, str(Path(__file__).with_name("house_install.py"))], check=True)
     print(f"\n{'a call enters':18}{'files':>8}{'functions':>12}{'returns':>10}")
     for name, walk in walks(house.root).items():
         print(f"{name:18}{len(walk.files):8}{walk.functions:12,}{walk.returns:10,}")
