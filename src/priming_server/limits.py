@@ -22,6 +22,7 @@ from priming.operations.connection import JSON
 from priming_server.responses import Refused
 
 T = TypeVar("T")
+STOPPING = "the server is stopping: what is done so far stays, and the same call goes on once it is restarted"
 
 
 class RateLimiter:
@@ -136,8 +137,7 @@ class WorkerPool:
         """
         self.check(lane)
         future = self._submit(call, lane)
-        done, _ = await asyncio.wait({future}, timeout=self._params.call_seconds)
-        if not done:
+        if not await _is_done(future, self._params.call_seconds):
             message = (
                 f"not done after {self._params.call_seconds:g} seconds: it continues, and the log will have it;"
                 " long operations can run as jobs"
@@ -156,7 +156,7 @@ class WorkerPool:
         """The result of ``call``, from a thread, however long it takes; ``Refused`` if too many wait."""
         self.check(lane)
         future = self._submit(call, lane)
-        await asyncio.wait({future})
+        await _is_done(future)
         return future.result()
 
     async def close(self) -> None:
@@ -175,6 +175,17 @@ class WorkerPool:
             del self._at_work[lane]
         if not future.cancelled():
             future.exception()  # retrieved, so that a call without a waiter causes no warning
+
+
+async def _is_done(future: asyncio.Future[Any], seconds: float | None = None) -> bool:
+    """Wait until a call is done, or so long; ``Refused`` if the server stops before."""
+    try:
+        await asyncio.wait({future}, timeout=seconds)
+    except asyncio.CancelledError:
+        raise Refused(503, "stopping", STOPPING) from None
+    if future.cancelled():
+        raise Refused(503, "stopping", STOPPING)
+    return future.done()
 
 
 class Bodies:

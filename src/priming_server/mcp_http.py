@@ -49,14 +49,12 @@ from priming.serialization import error_payload, outward_message
 from priming.verbs.rows import find, tools
 from priming_server.access.auth import RequestContext, context_of
 from priming_server.jobs import ProgressStream
+from priming_server.limits import STOPPING
 from priming_server.responses import Refused, refusal
 
 PATH = "/v1/{namespace}/mcp"
 STREAM = "text/event-stream"
 _ONLY_POST = "there is no stream to wait at: each answer comes in the response to its POST"
-_STOPPING = (
-    "the server is stopping: what is done so far stays, and the same call goes on once it is restarted"
-)
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that a request of a later version repeats in the header ``Mcp-Name``, by method."""
 
@@ -144,7 +142,7 @@ class _NamespacedApp:
         try:
             result = await server.workers.run_patiently(partial(answer, step), namespace)
         except Cancelled:
-            raise Refused(503, "stopping", _STOPPING) from None
+            raise Refused(503, "stopping", STOPPING) from None
         finally:
             watching.cancel()
         return _response(result, _status(message, result))

@@ -68,9 +68,12 @@ def test_work_that_does_not_end_is_cut_off_and_the_next_server_starts(process, t
         post(client, "remember", {"content": "In time."})
         with closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as writer:
             writer.execute("BEGIN IMMEDIATE")
-            pool.submit(post, client, route, request)
+            answer = pool.submit(post, client, route, request)
             until(lambda: at_work(client), "the call")
             assert server.end() == 128 + signal.SIGTERM
+        if route == "remember":
+            assert answer.result().status_code == 503
+            assert answer.result().json()["error"]["code"] == "stopping"
     following = process()
     with httpx2.Client(base_url=following.at, timeout=DEADLINE) as client:
         assert post(client, "status", {}).json()["memories"] == 1
