@@ -342,9 +342,9 @@ def test_outdated_is_what_has_a_later_version_that_fits_about_as_well(open_memor
     memory.remember("the sea", occurred_at=JULY)
     memory.remember("the old sea", occurred_at=MAY)
     result = evidence(memory, "which way")
-    # A cosine of .95 is 2.25 deviations of .2 beyond .1 + 2 · .2, where 1.9 are enough; one of log-odds 0, as
-    # probable, counts 1/(1 + e^−1) · 1/(1 + e^−3.5) · 1/(1 + e^−2), and one of 2 that is 2 ahead
-    # 1/(1 + e^−3) · 1/(1 + e^−5.5) · 1/2.
+    # Of two candidates the rest counts 2/20, .1 + 2 · .2, and half-way from .1 to 1 counts 18/20: .545. A cosine of
+    # .95 is 2.025 deviations of .2 beyond, where 1.9 are enough; one of log-odds 0, as probable, counts
+    # 1/(1 + e^−1) · 1/(1 + e^−3.5) · 1/(1 + e^−2), and one of 2 that is 2 ahead 1/(1 + e^−3) · 1/(1 + e^−5.5) · 1/2.
     assert result.outdated(np.array([0, 1]), np.zeros(2)) == pytest.approx([0.625040, 0.0], abs=1e-5)
     assert result.outdated(np.array([0, 1]), np.array([0.0, 2.0])) == pytest.approx([0.474349, 0.0], abs=1e-5)
     assert result.outdated(np.array([0, 1]), np.array([0.0, 9.0]))[0] < 0.001, "the later leads to it at most"

@@ -141,3 +141,33 @@ def test_among_many_notes_of_one_kind_those_with_every_word_asked_for_are_answer
         assert all("anchor" in hit.content for hit in result.hits)
         assert all(hit.relevance >= result.floor for hit in result.hits)
         assert not memory.recall("the anchor", floor=0.02).hits
+
+
+OVEN = ("The oven is a Rational 61.", "The oven was repaired in May by Timo.", "Oona bakes rye on Mondays.")
+TENT = ("Our tent sleeps five.", "Our tent has a hole in the roof.")
+CLUB = (
+    "The club meets on Wednesdays at six.",
+    "Tickets cost 8 euros.",
+    "From May on the club meets on Fridays at seven.",
+)
+CODE = ("Der Türcode ist 4471.", "Der Müll kommt am Dienstag.", "Der neue Türcode ist 9026.")
+
+
+@each_row(
+    "notes, cue, answer",
+    [
+        (OVEN, "Which make is the oven?", 0),
+        (TENT, "How many people fit into the tent?", 0),
+        (CLUB, "When does the club meet?", 2),
+        (CODE, "Wie lautet der Türcode?", 2),
+    ],
+)
+def test_among_few_notes_a_later_one_outdates_what_it_changes_and_not_what_else_is_said_of_the_thing(
+    notes, cue, answer
+):
+    clock = FixedClock(datetime(2026, 3, 1, tzinfo=UTC))
+    with Memory.open("sqlite://", embedder="semantic", clock=clock) as memory:
+        for note in notes:
+            memory.remember(note)
+            clock.at += timedelta(days=9)
+        assert memory.recall(cue).hits[0].memory.content == notes[answer]

@@ -29,6 +29,8 @@ _DATED = 0.5
 """How well a memory fits a date, from which it may tell of it: within the time in which half of that is lost."""
 _ALIKE, _SURELY = 2.0, 1.9
 """Deviations above the background from which two may be versions of one memory, and beyond the rest when they are."""
+_FEW = 20.0
+"""Below so many candidates the rest hardly tells what is near here: half-way to the same stands in."""
 _VERSIONS = 3
 """Versions of one memory may be so many: each has all but one of them nearer than the rest."""
 _RIVALS = 40
@@ -304,7 +306,10 @@ class Evidence(CueReading):
         near = np.vecdot(vectors[at][:, None], vectors)
         near[np.arange(len(at)), at] = -1.0
         rest = np.sort(near, axis=1)[:, -_VERSIONS] if len(documents) > _VERSIONS else -1.0
-        beyond = (near[:, at].T - np.maximum(rest, own.mean + _ALIKE * own.spread)) / own.spread
+        rest = np.maximum(rest, own.mean + _ALIKE * own.spread)
+        few = max(0.0, 1.0 - len(documents) / _FEW)
+        rest += few * np.maximum(0.0, (1.0 + own.mean) / 2.0 - rest)
+        beyond = self.working.trust * (near[:, at].T - rest) / own.spread
         alike = np.clip(np.minimum(beyond, beyond.T) / _SURELY, 0.0, 1.0)
         better = odds[at] - odds[at][:, None]
         fits = 1.0 / (1.0 + np.exp(-_FITS - odds[at])) / (1.0 + np.exp(better - _AHEAD))
