@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from priming.core.arguments.normal_forms import Globs, backwards, caseless
@@ -220,56 +221,84 @@ def read(cue: Mapping[str, Any]) -> Mapping[str, CueValue]:
     return {key: CueValue(value) for key, value in cue.items()}
 
 
-_ALIASES: Mapping[str, str] = {
-    alias: language
-    for language, aliases in {
-        "assembly": "asm assembler",
-        "c#": "csharp c-sharp cs",
-        "c++": "cpp cxx cc hpp cplusplus c-plus-plus",
-        "clojure": "clj cljs clojurescript",
-        "cmake": "cmakelists cmakelists.txt",
-        "css": "css3 scss sass less",
-        "dockerfile": "docker containerfile",
+_LANGUAGES: Mapping[str, list[list[str]]] = {
+    language: [names.split() for names in row.split("|")]
+    for language, row in {
+        "assembly": "asm s | assembler",
+        "astro": "astro",
+        "c": "c h",
+        "c#": "cs csx | csharp c-sharp",
+        "c++": "cc cpp cxx c++ hpp hh hxx | cplusplus c-plus-plus",
+        "clojure": "clj cljs cljc | clojurescript",
+        "cmake": "cmake | cmakelists cmakelists.txt",
+        "cobol": "cob cbl",
+        "crystal": "cr",
+        "css": "css scss sass less styl | css3",
+        "cuda": "cu cuh",
+        "d": "d",
+        "dart": "dart",
+        "dockerfile": "dockerfile containerfile | docker",
         "elixir": "ex exs",
-        "erlang": "erl",
-        "f#": "fsharp f-sharp fs fsx",
-        "fortran": "f90 f95",
-        "go": "golang go-lang",
-        "graphql": "gql",
-        "groovy": "gradle jenkinsfile",
+        "elm": "elm",
+        "erlang": "erl hrl",
+        "f#": "fs fsi fsx | fsharp f-sharp",
+        "fortran": "f f90 f95 f03 for",
+        "go": "go | golang go-lang",
+        "graphql": "graphql gql",
+        "groovy": "groovy gvy gradle | jenkinsfile",
         "haskell": "hs",
-        "html": "htm html5 xhtml",
-        "javascript": "js mjs cjs node nodejs node.js ecmascript es6 jsx javascriptreact",
-        "json": "jsonc json5 jsonl",
+        "html": "html htm xhtml | html5",
+        "ini": "ini cfg",
+        "java": "java",
+        "javascript": "js mjs cjs jsx | node nodejs node.js ecmascript es6 javascriptreact",
+        "json": "json jsonc json5 jsonl",
         "julia": "jl",
         "kotlin": "kt kts",
-        "latex": "tex",
-        "makefile": "make gnumake gnu-make mk",
-        "markdown": "md mdx",
-        "objective-c": "objc obj-c objectivec",
-        "objective-c++": "objc++ objcpp objective-cpp",
+        "latex": "tex sty",
+        "lisp": "lisp lsp el",
+        "lua": "lua",
+        "makefile": "mk mak | make gnumake gnu-make",
+        "markdown": "md mdx markdown",
+        "nim": "nim",
+        "nix": "nix",
+        "objective-c": "m | objc obj-c objectivec",
+        "objective-c++": "mm | objc++ objcpp objective-cpp",
         "ocaml": "ml mli",
-        "perl": "pl pm perl5",
-        "php": "php7 php8",
-        "powershell": "ps ps1 psm1 psd1 pwsh posh",
-        "protobuf": "proto proto3 protocol-buffers",
-        "python": "py pyi py3 python3 cpython ipython ipynb jupyter jupyter-notebook",
-        "r": "rlang r-lang rscript",
+        "perl": "pl pm | perl5",
+        "php": "php phtml | php7 php8",
+        "powershell": "ps1 psm1 psd1 | ps pwsh posh",
+        "protobuf": "proto | proto3 protocol-buffers",
+        "python": "py pyi pyw pyx ipynb | py3 python3 cpython ipython jupyter jupyter-notebook",
+        "r": "r rmd | rlang r-lang rscript",
         "restructuredtext": "rst",
-        "ruby": "rb",
-        "rust": "rs rustlang rust-lang",
-        "shell": "sh bash zsh ksh fish shellscript shell-script shell-scripts",
+        "ruby": "rb rake gemspec erb",
+        "rust": "rs | rustlang rust-lang",
+        "scala": "scala sc sbt",
+        "scheme": "scm rkt",
+        "shell": "sh bash zsh ksh fish | shellscript shell-script shell-scripts",
         "solidity": "sol",
-        "starlark": "bazel bzl",
-        "swift": "swiftlang",
-        "terraform": "tf tfvars hcl opentofu",
-        "typescript": "ts tsx mts cts typescriptreact",
-        "visual-basic": "vb vba vbnet vb.net",
-        "vue": "vuejs vue.js",
-        "yaml": "yml",
+        "sql": "sql psql",
+        "starlark": "bzl bazel star",
+        "svelte": "svelte",
+        "swift": "swift | swiftlang",
+        "terraform": "tf tfvars hcl | opentofu",
+        "toml": "toml",
+        "typescript": "ts tsx mts cts | typescriptreact",
+        "visual-basic": "vb vba | vbnet vb.net",
+        "vue": "vue | vuejs vue.js",
+        "xml": "xml xsd xsl",
+        "yaml": "yml yaml",
+        "zig": "zig",
     }.items()
-    for alias in aliases.split()
 }
+"""By language, of programs and of data, the suffixes of its files, and its other names."""
+SUFFIXES: Mapping[str, str] = {
+    suffix: language for language, (suffixes, *_) in _LANGUAGES.items() for suffix in suffixes
+}
+_ALIASES: Mapping[str, str] = {
+    name: language for language, lists in _LANGUAGES.items() for name in chain(*lists) if len(name) > 1
+}
+"""By each name of a language that is longer than a letter, suffixes among them, the canonical one."""
 _GAP = re.compile(r"[\s_]+")
 
 

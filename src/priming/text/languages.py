@@ -6,91 +6,17 @@ import re
 from collections.abc import Container, Iterable, Mapping
 from pathlib import PurePosixPath
 
-from priming.core.when import language_name
+from priming.core.when import SUFFIXES, language_name
 
 _READ = 2_000
 """Characters of a text in which names of languages are looked for."""
 
 
-def _by_suffix(table: str) -> dict[str, str]:
-    """Map suffixes to languages, from lines such as ``python: py pyi``."""
-    rows = (line.split(":") for line in table.split("\n") if line)
-    return {suffix: language.strip() for language, suffixes in rows for suffix in suffixes.split()}
-
-
-CODE: Mapping[str, str] = _by_suffix("""
-assembly: asm s
-astro: astro
-c: c h
-c#: cs csx
-c++: cc cpp cxx c++ hpp hh hxx
-clojure: clj cljs cljc
-cmake: cmake
-cobol: cob cbl
-crystal: cr
-css: css scss sass less styl
-cuda: cu cuh
-d: d
-dart: dart
-dockerfile: dockerfile containerfile
-elixir: ex exs
-elm: elm
-erlang: erl hrl
-f#: fs fsi fsx
-fortran: f f90 f95 f03 for
-go: go
-graphql: graphql gql
-groovy: groovy gvy gradle
-haskell: hs
-html: html htm xhtml
-java: java
-javascript: js mjs cjs jsx
-julia: jl
-kotlin: kt kts
-latex: tex sty
-lisp: lisp lsp el
-lua: lua
-makefile: mk mak
-nim: nim
-nix: nix
-objective-c: m
-objective-c++: mm
-ocaml: ml mli
-perl: pl pm
-php: php phtml
-powershell: ps1 psm1 psd1
-protobuf: proto
-python: py pyi pyw pyx ipynb
-r: r rmd
-ruby: rb rake gemspec erb
-rust: rs
-scala: scala sc sbt
-scheme: scm rkt
-shell: sh bash zsh ksh fish
-solidity: sol
-sql: sql psql
-starlark: bzl bazel star
-svelte: svelte
-swift: swift
-terraform: tf tfvars hcl
-typescript: ts tsx mts cts
-visual-basic: vb vba
-vue: vue
-zig: zig
-""")
+_OF_DATA = frozenset(("ini", "json", "markdown", "restructuredtext", "toml", "xml", "yaml"))
+CODE: Mapping[str, str] = {suffix: name for suffix, name in SUFFIXES.items() if name not in _OF_DATA}
 """Languages that programs, pages and queries are written in, by suffix."""
-
-DATA: Mapping[str, str] = _by_suffix("""
-ini: ini cfg
-json: json jsonc json5 jsonl
-markdown: md mdx markdown
-restructuredtext: rst
-toml: toml
-xml: xml xsd xsl
-yaml: yml yaml
-""")
+DATA: Mapping[str, str] = {suffix: name for suffix, name in SUFFIXES.items() if name in _OF_DATA}
 """Languages of data and of prose, by suffix."""
-
 MANIFESTS: Mapping[str, str] = {
     "pyproject.toml": "python",
     "setup.py": "python",
@@ -267,7 +193,7 @@ def language_of(file: str) -> str | None:
     """
     path = PurePosixPath(file.replace("\\", "/"))
     name, suffix = path.name.lower(), path.suffix[1:].lower()
-    by_name = _NAMES.get(name) or CODE.get(suffix) or DATA.get(suffix)
+    by_name = _NAMES.get(name) or SUFFIXES.get(suffix)
     if by_name is None and suffix in _TEMPLATES:
         by_name = language_of(name.removesuffix(f".{suffix}"))
     first, _, rest = name.partition(".")
@@ -290,7 +216,4 @@ def code_language_of(file: str) -> str | None:
     ('typescript', None)
     """
     language = language_of(file)
-    return language if language in _CODE_NAMES else None
-
-
-_CODE_NAMES = frozenset(CODE.values())
+    return None if language in _OF_DATA else language
