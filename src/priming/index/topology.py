@@ -30,6 +30,8 @@ WEIGHED_AFTER = 4
 _CACHED_SETS = 4
 """For how many sets of constants (profiles, ablations) weighed links are cached."""
 _BASE_COLUMNS = ("source", "target", "relation", "weight", "explicit", "activated", "alive")
+NewLink = tuple[int, int, str, float, bool, float]
+"""Source, target, relation, weight, whether somebody set it, and when it was active last."""
 Compressed = tuple[Ints, Ints]
 """Compressed rows: offsets by row, and link numbers."""
 
@@ -163,8 +165,8 @@ class Topology:
             self.weight_cache.clear()
             self.weight[link], self.explicit[link], self.activated[link] = weight, explicit, activated
 
-    def extend(self, links: Sequence[tuple[int, int, str, float, bool, float]]) -> None:
-        """Add new links: (source, target, relation, weight, explicit, activated) each."""
+    def extend(self, links: Sequence[NewLink]) -> None:
+        """Add new links."""
         self.weight_cache.clear()
         first = self.source.size
         columns = (self.source, self.target, self.relation, self.weight, self.explicit, self.activated)
@@ -237,25 +239,6 @@ class Topology:
         self._out = _compressed(self.source.values, self._rows)
         self._in = _compressed(self.target.values, self._rows)
         self._tail_out, self._tail_in = {}, {}
-
-    def load(
-        self,
-        source: Ints,
-        target: Ints,
-        relation: Sequence[str],
-        weight: Floats,
-        explicit: NDArray[np.bool_],
-        activated: Floats,
-    ) -> None:
-        """Replace the links by those of a whole namespace, after ``add_row`` for each row."""
-        self.source, self.target = Column(np.int64, source), Column(np.int64, target)
-        self.relation = Column(np.int64, [self.code(name) for name in relation])
-        self.weight, self.explicit = Column(np.float64, weight), Column(np.bool_, explicit)
-        self.activated = Column(np.float64, activated)
-        self.alive = Column(np.bool_, np.ones(len(source), np.bool_))
-        naming = self.has_any(self.relation.values, NAMING)
-        self.mentioned = Column(np.int64, np.bincount(target[naming], minlength=self._rows))
-        self.compact()
 
     @property
     def base(self) -> tuple[Compressed, Compressed]:

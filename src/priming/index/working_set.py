@@ -17,6 +17,7 @@ from priming.embedding.protocol import Embedder
 from priming.index.arrays import NamespaceArrays
 from priming.index.cue_feedback import Practice
 from priming.index.document import Document, describe
+from priming.index.topology import NewLink
 from priming.storage.protocol import Logged, Store
 from priming.storage.questions import StoredNamespace
 from priming.storage.rows import (
@@ -143,17 +144,10 @@ class WorkingSet(NamespaceArrays):
                 self.add(document)
         for verdict in self._stored.rows(VerdictRow):
             self.cue_feedback.put(verdict)
-        links = self._stored.rows(LinkRow)
-        ends = [(self.row_of.get(link.source), self.row_of.get(link.target), link) for link in links]
-        linked = [(s, t, link) for s, t, link in ends if s is not None and t is not None]
-        self.topology.load(
-            np.array([s for s, _, _ in linked], np.int64),
-            np.array([t for _, t, _ in linked], np.int64),
-            [link.relation for _, _, link in linked],
-            np.array([link.weight for _, _, link in linked], np.float64),
-            np.array([link.given for _, _, link in linked], np.bool_),
-            np.array([_activated(link) for _, _, link in linked], np.float64),
-        )
+        links = [link for row in self._stored.rows(LinkRow) if (link := self._indexed(row)) is not None]
+        if links:
+            self.topology.extend(links)
+            self.topology.compact()
 
     def _note_boundaries(self, interval: MemoryRecord | VersionRow, now: datetime) -> None:
         """Record when the validity of a memory changes next."""
@@ -239,7 +233,7 @@ class WorkingSet(NamespaceArrays):
 
     def _apply_links(self, changes: Sequence[RowChange], fresh: Container[str]) -> None:
         """Add new links of new memories together; others one by one, since they may exist."""
-        new: dict[tuple[int, int, str], tuple[int, int, str, float, bool, float]] = {}
+        new: dict[tuple[int, int, str], NewLink] = {}
         for change in changes:
             link = change.after
             if isinstance(change.row, LinkRow) and change.row.relation == MERGED:
@@ -249,10 +243,8 @@ class WorkingSet(NamespaceArrays):
                 and isinstance(link, LinkRow)
                 and (link.source in fresh or link.target in fresh)
             ):
-                source, target = self.row_of.get(link.source), self.row_of.get(link.target)
-                if source is not None and target is not None:
-                    identity = (source, target, link.relation)
-                    new[identity] = (*identity, link.weight, link.given, _activated(link))
+                if (indexed := self._indexed(link)) is not None:
+                    new[indexed[:3]] = indexed
             else:
                 self._apply_link(change.before, link)
         if new:
@@ -262,16 +254,19 @@ class WorkingSet(NamespaceArrays):
         """Remove a link, or put it in its place."""
         link = after or before
         assert isinstance(link, LinkRow), "the change is of a link"
+        indexed = self._indexed(link)
+        if indexed is not None and after is None:
+            self.topology.drop(*indexed[:3])
+        elif indexed is not None:
+            self.topology.put(*indexed[:4], explicit=indexed[4], activated=indexed[5])
+
+    def _indexed(self, link: LinkRow) -> NewLink | None:
+        """A link between rows; None where one of its ends is none."""
         source, target = self.row_of.get(link.source), self.row_of.get(link.target)
         if source is None or target is None:
-            return
-        if after is None:
-            self.topology.drop(source, target, link.relation)
-        else:
-            activated = _activated(link)
-            self.topology.put(
-                source, target, link.relation, link.weight, explicit=link.given, activated=activated
-            )
+            return None
+        activated = (link.last_activated or link.created_at).timestamp()
+        return source, target, link.relation, link.weight, link.given, activated
 
 
 def _fresh_and_stale(
@@ -306,7 +301,3 @@ def _matters(change: RowChange) -> bool:
     assert isinstance(before, MemoryRow), "both sides of a change are rows of one table"
     assert isinstance(after, MemoryRow), "both sides of a change are rows of one table"
     return (before.status, before.kind) != (after.status, after.kind)
-
-
-def _activated(link: LinkRow) -> float:
-    return (link.last_activated or link.created_at).timestamp()
