@@ -20,7 +20,7 @@ _WIDENED = 256
 
 
 class Column:
-    """One value a row, in memory. It grows by doubling; ``values`` are all so far, as a writable view."""
+    """A number or a vector a row, in memory. It grows by doubling; ``values`` are all so far, as a writable view."""
 
     __slots__ = ("_array", "_default", "size", "values")
 
@@ -32,7 +32,8 @@ class Column:
     def reach(self, size: int) -> None:
         """Grow to at least ``size`` values; new values are the default."""
         if size > len(self._array):
-            grown = np.full(max(size, 2 * len(self._array), 64), self._default, dtype=self._array.dtype)
+            shape = max(size, 2 * len(self._array), 64), *self._array.shape[1:]
+            grown = np.full(shape, self._default, self._array.dtype)
             grown[: self.size] = self.values
             self._array = grown
         if size > self.size:
@@ -111,36 +112,23 @@ class Ragged:
 class VectorColumn:
     """One unit vector a row, zero for a row without a vector: a base array and a growing tail."""
 
-    __slots__ = ("_base", "_rows", "_tail", "dimension")
+    __slots__ = ("_base", "_tail", "dimension")
 
     def __init__(self, dimension: int, base: NDArray[np.float32] | None = None) -> None:
         self.dimension = dimension
         self._base = np.zeros((0, dimension), np.float32) if base is None else base
-        self._tail = np.zeros((0, dimension), np.float32)
-        self._rows = 0
+        self._tail = Column(np.float32, np.zeros((0, dimension)))
 
     def __len__(self) -> int:
-        return len(self._base) + self._rows
+        return len(self._base) + self._tail.size
 
     def append(self, vector: NDArray[np.float32] | None) -> None:
         """Add one row; None for a row without a vector."""
-        if self._rows == len(self._tail):
-            self._grow(2 * len(self._tail))
-        self._tail[self._rows] = 0 if vector is None else vector
-        self._rows += 1
+        self._tail.append(0 if vector is None else vector)
 
     def extend(self, vectors: NDArray[np.float32]) -> None:
         """Add several rows."""
-        first, last = self._rows, self._rows + len(vectors)
-        if last > len(self._tail):
-            self._grow(2 * last)
-        self._tail[first:last] = vectors
-        self._rows = last
-
-    def _grow(self, size: int) -> None:
-        grown = np.zeros((max(64, size), self.dimension), np.float32)
-        grown[: self._rows] = self._tail[: self._rows]
-        self._tail = grown
+        self._tail.extend(vectors)
 
     def dot(self, vector: NDArray[np.float32], since: int = 0) -> NDArray[np.float32]:
         """The inner product of the rows from ``since`` on with ``vector`` (or each of its columns).
@@ -151,7 +139,7 @@ class VectorColumn:
         late = max(0, since - len(self._base))
         product = np.vecdot if vector.ndim == 1 else np.matmul
         with np.errstate(invalid="ignore"):  # some kernels of matmul look at lanes beyond a short row
-            products = [product(self._base[since:], vector), product(self._tail[late : self._rows], vector)]
+            products = [product(self._base[since:], vector), product(self._tail[late:], vector)]
         joined: NDArray[np.float32] = np.concatenate(products)
         return joined
 
@@ -162,7 +150,7 @@ class VectorColumn:
         processor's cache.
         """
         query = np.asarray(vector, np.float64)
-        parts = (self._base, self._tail[: self._rows]) if rows is None else (self.take(rows),)
+        parts = (self._base, self._tail.values) if rows is None else (self.take(rows),)
         products, wide = np.empty(sum(map(len, parts))), np.empty((_WIDENED, self.dimension))
         done = 0
         for part in parts:
@@ -199,5 +187,5 @@ class VectorColumn:
 
     def packed(self) -> NDArray[np.float32]:
         """Every row in one array."""
-        joined: NDArray[np.float32] = np.concatenate([self._base, self._tail[: self._rows]])
+        joined: NDArray[np.float32] = np.concatenate([self._base, self._tail.values])
         return joined
