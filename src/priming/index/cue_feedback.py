@@ -7,6 +7,7 @@ counts by how alike the cues are, and for cues of the same days only.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -29,7 +30,9 @@ _HOUR, _DAY = 3600.0, 86400.0
 SIGN = {"used": 1, "confirmed": 1, "not-relevant": -1, "not-useful": -1, "overridden": -1}
 """Whether a verdict counts for a memory or against it."""
 
-AUTOMATIC = 0.1
+_VOTES = 10
+"""The votes of a conscious verdict: whole numbers, so that one that is taken back leaves nothing."""
+AUTOMATIC = 1 / _VOTES
 """How much a verdict of the automatic tier counts beside a conscious one: nobody looked at the memory."""
 
 Verdict = tuple[str, str, str, str, str, str]
@@ -81,7 +84,8 @@ class CueFeedback:
         self._judged: dict[str, AskedCue] = {}
         self._cues: dict[str, set[str]] = {}
         """The keys of the cues with each term."""
-        self._counts: dict[str, dict[str, _Votes]] = {}
+        self._votes: dict[str, Counter[str]] = {}
+        """By cue and memory, the votes in favour less those against."""
         self._uses: dict[str, Mapping[str, float]] = {}
 
     def __bool__(self) -> bool:
@@ -127,8 +131,8 @@ class CueFeedback:
     def _sum_of_uses(self, term: str, cue: AskedCue) -> Mapping[str, float]:
         totals: dict[str, float] = {}
         for other in self._others(self._cues.get(term, ()), cue):
-            for memory_id, counts in self._counts[other.key].items():
-                totals[memory_id] = totals.get(memory_id, 0.0) + max(-1.0, min(1.0, counts.balance))
+            for memory_id, votes in self._votes[other.key].items():
+                totals[memory_id] = totals.get(memory_id, 0.0) + max(-1.0, min(1.0, votes / _VOTES))
         return {memory_id: total for memory_id, total in totals.items() if total > 0.0}
 
     def balance(
@@ -149,8 +153,8 @@ class CueFeedback:
             share = _above(weighted_jaccard(cue.terms, other.terms, rarity), least)
             if not share:
                 continue
-            for memory_id, counts in self._counts[other.key].items():
-                balance[memory_id] = balance.get(memory_id, 0.0) + share * counts.balance
+            for memory_id, votes in self._votes[other.key].items():
+                balance[memory_id] = balance.get(memory_id, 0.0) + share * (votes / _VOTES)
                 most[memory_id] = max(most.get(memory_id, 0.0), share)
         agreed = {memory_id: _agreement(total, first) for memory_id, total in balance.items()}
         return {memory_id: max(-limit, min(limit, agreed[memory_id])) for memory_id, limit in most.items()}
@@ -172,31 +176,8 @@ class CueFeedback:
         for term in read.terms:
             self._cues.setdefault(term, set()).add(read.key)
             self._uses.pop(term, None)
-        counts = self._counts.setdefault(read.key, {}).setdefault(memory_id, _Votes())
-        counts.add(step * SIGN[verdict], is_automatic=tier == "automatic")
-
-
-@dataclass(slots=True)
-class _Votes:
-    """The verdicts on one memory for one cue: those in favour less those against, by tier.
-
-    They are whole numbers, so that a verdict that is taken back leaves nothing.
-    """
-
-    conscious: int = 0
-    automatic: int = 0
-
-    def add(self, sign: int, *, is_automatic: bool) -> None:
-        """Count one verdict."""
-        if is_automatic:
-            self.automatic += sign
-        else:
-            self.conscious += sign
-
-    @property
-    def balance(self) -> float:
-        """Above 0 in favour of the memory, below 0 against it."""
-        return self.conscious + AUTOMATIC * self.automatic
+        votes = SIGN[verdict] if tier == "automatic" else SIGN[verdict] * _VOTES
+        self._votes.setdefault(read.key, Counter())[memory_id] += step * votes
 
 
 def _above(similarity: float, least: float) -> float:
