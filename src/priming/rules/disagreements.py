@@ -73,8 +73,7 @@ class Disagreement:
 
 def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
     """The pairs of active rules whose texts or links say that they disagree, unless both were kept."""
-    rules = memory.page_of(now, kinds=["behavior"])
-    rules = sorted((rule for rule in rules if rule.status == "active"), key=taught_at)
+    rules = sorted(memory.page_of(now, kinds=["behavior"]), key=taught_at)
     by_id = {rule.id: rule for rule in rules}
     linked = _linked(memory, CONFLICTS, by_id)
     settled = _linked(memory, KEPT_BESIDE, by_id)

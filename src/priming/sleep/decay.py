@@ -17,8 +17,6 @@ and it never archives entities, constraints or restored memories.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -123,9 +121,9 @@ def plan_light(
 
     The same text with another outcome, or under another title, is left alone.
     """
-    same: dict[str, list[MemoryRecord]] = defaultdict(list)
+    same: dict[tuple[str | None, ...], list[MemoryRecord]] = defaultdict(list)
     for episode in episodes:
-        same[_digest(episode)].append(episode)
+        same[episode.title, episode.content, episode.outcome].append(episode)
     marked = (_marked(group, versions, now, conflicts) for group in same.values() if len(group) > 1)
     return [
         *(item for item in marked if item is not None),
@@ -145,12 +143,6 @@ def _otherwise(originals: Sequence[MemoryRecord]) -> Iterator[LeftAlone]:
             what, values = "outcomes", (earlier.outcome, episode.outcome)
         words = tuple(value or "none" for value in values)
         yield LeftAlone((earlier.id, episode.id), f"the same text, but their {what} differ", words)
-
-
-def _digest(episode: MemoryRecord) -> str:
-    """A digest of an episode's title, text and outcome."""
-    identity = json.dumps([episode.title, episode.content, episode.outcome], ensure_ascii=False)
-    return hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
 
 
 def _marked(

@@ -324,13 +324,8 @@ def _members(memory: Namespace, entity: str, now: datetime) -> tuple[list[Memory
     """The latest active sources of an entity, and their vectors."""
     links = memory.rows(LinkRow, ids=[entity], relation=SOURCE_OF)
     latest = nlargest(SLEEP.window, (link.source for link in links if link.target == entity))
-    records = memory.records(now, ids=latest)
-    members = [
-        records[member_id]
-        for member_id in sorted(latest)
-        if member_id in records and records[member_id].status == "active"
-    ]
-    return members, vectors_of(memory, now, [member_id.id for member_id in members]).astype(np.float64)
+    members = memory.records(now, ids=sorted(latest), status="active")
+    return list(members.values()), vectors_of(memory, now, list(members)).astype(np.float64)
 
 
 def _texts(memory: Namespace, memory_id: str) -> Iterable[VersionRow]:

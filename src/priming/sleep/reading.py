@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
@@ -47,8 +46,6 @@ Plan = Callable[[ProgressStep], Sequence[Planned]]
 """A function that plans over what was read; it reads only the versions of the memories that it changes."""
 
 _RESTORE = "restore"
-_LEAVING_ALL = (FAMILY,)
-"""Actions that take nothing out of recall, so that they concern what was restored too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,8 @@ class StageReader:
         links = self.memory.rows(LinkRow, ids=leaving)
         derived = [(link.source, link.target) for link in links if link.relation == SOURCE_OF]
         derived += [(link.target, link.source) for link in links if link.relation == LEARNED_FROM]
-        active = {link.id for link in self._rows({into for _, into in derived}) if link.status == "active"}
+        rows = self.memory.rows(MemoryRow, ids={into for _, into in derived})
+        active = {row.id for row in rows if row.status == "active"}
         ids = {link for item in planned for link in (*item.ids, item.into) if link is not None}
         return CheckContext(
             self.conflicts(),
@@ -83,7 +81,9 @@ class StageReader:
 
     def conflicts(self) -> Conflicts:
         """The pairs of ids that contradict each other."""
-        return frozenset(frozenset((link.source, link.target)) for link in self._links(CONFLICTS))
+        return frozenset(
+            frozenset((link.source, link.target)) for link in self.memory.rows(LinkRow, relation=CONFLICTS)
+        )
 
     def decay(self) -> Plan:
         """Read the links that fade by the profile's law: the co-activated ones, or all but structural ones."""
@@ -91,7 +91,7 @@ class StageReader:
         if profile.learning.fading == "none":
             return lambda _: []
         if profile.learning.fading == "exponential":
-            faint = self._links(RELATION)
+            faint = self.memory.rows(LinkRow, relation=RELATION)
             return lambda _: decay.plan_decay(faint, self.now, profile.plasticity, profile.forgetting_params)
         links = [link for link in self.memory.rows(LinkRow) if link.relation not in STRUCTURE]
         faded_at = decay.fadings(self._nights(), links)
@@ -128,15 +128,12 @@ class StageReader:
 
     def skill(self) -> Plan:
         """Read the active procedures, and the families of earlier nights."""
-        records = self._all("procedure")
-        rows = {record.id: record for record in self._rows([record.id for record in records])}
         skills = [
-            ProcedureCandidate(
-                record, rows[record.id], read_procedure(record.heading, record.content, record.metadata)
-            )
-            for record in records
+            ProcedureCandidate(record, row, read_procedure(record.heading, record.content, record.metadata))
+            for record, row in self._all("procedure")
         ]
-        conflicts, families = self.conflicts(), self._families()
+        conflicts = self.conflicts()
+        families = [FamilyEntity(*each) for each in self._made_by_sleep(families=True)]
         return lambda step: self._without_restored(
             lambda restored: skill.SkillStage(
                 skills,
@@ -159,10 +156,10 @@ class StageReader:
         records = self.memory.records(self.now, ids=ids)
         candidates = [
             decay.PruneCandidate(record := records[row.id], row, self._marked_at(record))
-            for row in self._rows(records)
+            for row in self.memory.rows(MemoryRow, ids=records)
         ]
         original_keys = [str(row.metadata[DUPLICATE_OF]) for row in records.values() if is_duplicate(row)]
-        rows = self._rows(set(self.memory.ids_of(original_keys).values()))
+        rows = self.memory.rows(MemoryRow, ids=set(self.memory.ids_of(original_keys).values()))
         originals = {row.key for row in rows if row.status == "active"}
         return lambda _: self._without_restored(
             lambda restored: decay.plan_prune(candidates, self.now, originals=originals, restored=restored)
@@ -225,12 +222,6 @@ class StageReader:
         links = self.memory.rows(LinkRow, ids=rest, relation=SIMILAR)
         return linked.union(*((memory_id.source, memory_id.target) for memory_id in links))
 
-    def _links(self, relation: str) -> list[Any]:
-        return self.memory.rows(LinkRow, relation=relation)
-
-    def _rows(self, ids: Collection[str]) -> list[MemoryRow]:
-        return self.memory.rows(MemoryRow, ids=ids)
-
     def _versions(self, memory_id: str) -> Sequence[VersionRow]:
         with self.memory.lock:
             return self.memory.rows(VersionRow, ids=[memory_id])
@@ -248,60 +239,45 @@ class StageReader:
         working = self.memory.working(self.now)
         rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-limit:]
         ids = [working.ids[row] for row in rows]
-        records = self.memory.records(self.now, ids=ids)
-        return [
-            records[memory_id]
-            for memory_id in ids
-            if memory_id in records and records[memory_id].status == "active"
-        ]
+        return list(self.memory.records(self.now, ids=ids, status="active").values())
 
-    def _all(self, *kinds: str) -> list[MemoryRecord]:
-        return self.memory.page_of(self.now, kinds=kinds)
+    def _all(self, *kinds: str) -> list[tuple[MemoryRecord, MemoryRow]]:
+        """The active memories of some kinds, with their rows."""
+        records = self.memory.page_of(self.now, kinds=kinds)
+        rows = {row.id: row for row in self.memory.rows(MemoryRow, ids=[record.id for record in records])}
+        return [(record, rows[record.id]) for record in records]
 
     def _entities(self) -> list[KnownEntity]:
         """The entities of episodes that earlier nights made, in any status."""
         entities = []
-        for row, versions, members in self._made_by_sleep():
-            if not is_family(versions[-1].metadata):
-                ids = sorted(members)
-                vectors = vectors_of(self.memory, self.now, ids).astype(np.float64)
-                entities.append(KnownEntity(row, versions, frozenset(ids), centroid(vectors)))
+        for row, versions, members in self._made_by_sleep(families=False):
+            vectors = vectors_of(self.memory, self.now, sorted(members)).astype(np.float64)
+            entities.append(KnownEntity(row, versions, members, centroid(vectors)))
         return entities
 
-    def _families(self) -> list[FamilyEntity]:
-        """The families of procedures that earlier nights made, in any status."""
-        return [
-            FamilyEntity(row, versions, frozenset(members))
-            for row, versions, members in self._made_by_sleep()
-            if is_family(versions[-1].metadata)
-        ]
-
-    def _made_by_sleep(self) -> Iterator[tuple[MemoryRow, Sequence[VersionRow], set[str]]]:
-        """The entities that earlier nights made, with their versions and the ids of their sources."""
+    def _made_by_sleep(
+        self, *, families: bool
+    ) -> Iterator[tuple[MemoryRow, Sequence[VersionRow], frozenset[str]]]:
+        """The families or other entities of earlier nights, with their versions and the ids of their sources."""
         members: dict[str, set[str]] = {}
-        for edge in self._links(SOURCE_OF):
+        for edge in self.memory.rows(LinkRow, relation=SOURCE_OF):
             members.setdefault(edge.target, set()).add(edge.source)
-        for row in self._rows(members):
+        for row in self.memory.rows(MemoryRow, ids=members):
             versions = self._versions(row.id)
-            if row.kind == "entity" and versions[0].source == SLEEP_SOURCE:
-                yield row, versions, members[row.id]
+            is_ours = row.kind == "entity" and versions[0].source == SLEEP_SOURCE
+            if is_ours and is_family(versions[-1].metadata) is families:
+                yield row, versions, frozenset(members[row.id])
 
     def _without_restored(self, plan: Callable[[Collection[str]], Sequence[Planned]]) -> Sequence[Planned]:
-        """A plan without memories that somebody restored: it is made again until it concerns none of them."""
+        """A plan without memories that somebody restored: it is made again until it concerns none of them.
+
+        A family takes nothing out of recall, so that it concerns what was restored too.
+        """
         restored: set[str] = set()
         while True:
             planned = plan(restored)
-            newly_restored = (
-                self._restored(
-                    {
-                        memory_id
-                        for item in planned
-                        if isinstance(item, PlannedItem) and item.action not in _LEAVING_ALL
-                        for memory_id in item.ids
-                    }
-                )
-                - restored
-            )
+            leaving = (item for item in planned if isinstance(item, PlannedItem) and item.action != FAMILY)
+            newly_restored = self._restored({end for item in leaving for end in item.ids}) - restored
             if not newly_restored:
                 return planned
             restored |= newly_restored
@@ -316,13 +292,9 @@ class StageReader:
             }
 
     def _merge_candidates(self) -> list[MergeCandidate]:
-        records = self._all(*link.MERGED_KINDS)
-        rows = {record.id: record for record in self._rows([record.id for record in records])}
-        vectors = vectors_of(self.memory, self.now, [record.id for record in records])
-        return [
-            MergeCandidate(record, rows[record.id], vector)
-            for record, vector in zip(records, vectors, strict=True)
-        ]
+        memories = self._all(*link.MERGED_KINDS)
+        vectors = vectors_of(self.memory, self.now, [row.id for _, row in memories])
+        return [MergeCandidate(*pair, vector) for pair, vector in zip(memories, vectors, strict=True)]
 
     def _vector_space(self) -> VectorSpace:
         working = self.memory.working(self.now)
