@@ -23,7 +23,7 @@ from priming.config.words import HOOK as HOOK_SOURCE
 from priming.core.arguments.checks import PAGE_LIMIT
 from priming.errors import Conflict, NotFound, ParamError, StoreError
 from priming.text.languages import language_of
-from priming.text.quotation import bracketed, label, quote_text
+from priming.text.quotation import bracketed, conditions_text, label, quote_text
 from priming_agents import context
 from priming_agents.calls import ANSWER, id_of, moment
 from priming_agents.limits import HOOK
@@ -199,10 +199,7 @@ def reply(rule: Mapping[str, Any]) -> str:
         later = bracketed(rule["beside"])
         return f"The user said before, {text} This is not in force, because {later} was learned after it."
     replaced = f" It replaces this rule: {_sentence(rule['previous'])}" if rule.get("previous") else ""
-    scope = " and ".join(
-        f"{label(name)} = {_listed(value)}" for name, value in (rule.get("when") or {}).items()
-    )
-    where = f" It applies where {scope}." if scope else " It applies everywhere."
+    where = f" It applies {conditions_text(rule.get('when') or {}, label, ' and ')}."
     doubts = (each for each in rule.get("reasons", ()) if "review lists" in each or "priming review" in each)
     beside = (f" {doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
     return "".join([f"Learned from what the user said, as {text}{replaced}{where}", *beside])
@@ -211,11 +208,6 @@ def reply(rule: Mapping[str, Any]) -> str:
 def _sentence(text: str) -> str:
     """A quoted text with a mark at its end, so that another sentence can follow."""
     return quote_text(text) + ("" if text.rstrip().endswith((".", "!", "?", "…", ":")) else ".")
-
-
-def _listed(value: Any) -> str:
-    values = value if isinstance(value, (list, tuple)) else (value,)
-    return " or ".join(label(str(each)) for each in values)
 
 
 def _learn_late(store: HookStore, database: Path, queued: Queued) -> Any:

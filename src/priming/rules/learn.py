@@ -21,11 +21,11 @@ from priming.remember.drafts import Draft, current_version, embed_drafts, succee
 from priming.remember.planner import RememberPlan
 from priming.remember.remember import relink
 from priming.rules.disagreements import OVERTAKEN, in_order_of_time, replaced_rows, to_settle
-from priming.rules.lesson import Lesson, check_lesson, described
+from priming.rules.lesson import Lesson, check_lesson
 from priming.rules.placement import BehaviorComparison, BehaviorPlacement, place_behavior
 from priming.rules.results import Learned
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
-from priming.text.quotation import label, quote_text
+from priming.text.quotation import conditions_text, label, quote_text
 from priming.types import Cue, MemoryRecord
 
 _CONFIDENCE = 0.6
@@ -185,7 +185,7 @@ class _Learning:
         rows += [] if after == before else [RowChange(before, after)]
         rows += [] if earlier else [RowChange(None, self._learned_from(target.id, correction.id))]
         rows += self._refreshed_links(target.id) if replaces else []
-        conditions = f"before, it applied {described(target.when)}"
+        conditions = f"before, it applied {conditions_text(target.when, label)}"
         was = f"before: {quote_text(target.content)}" if supersedes else conditions
         learned = Learned(
             id=target.id,
@@ -308,7 +308,9 @@ class _Learning:
         """The parts that a merge does not take over: the conditions and the kind of the new rule."""
         lesson, remarks, key = self.lesson, list[str](), label(target.key)
         if scope("when", target.when) != scope("when", lesson.when):
-            remarks.append(f"{key} applies {described(target.when)}, not {described(lesson.when)}")
+            remarks.append(
+                f"{key} applies {conditions_text(target.when, label)}, not {conditions_text(lesson.when, label)}"
+            )
         if rule_kind(target) != lesson.rule:
             remarks.append(f"{key} stays a {rule_kind(target)}, not a {lesson.rule}")
         return remarks

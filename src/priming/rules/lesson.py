@@ -29,7 +29,6 @@ from priming.core.arguments.normal_forms import normalized
 from priming.core.when import scope
 from priming.errors import ParamError
 from priming.remember.drafts import Draft
-from priming.text.quotation import label
 from priming.text.statements.kinds import rule_kind_of, without_objection
 from priming.types import Cue
 
@@ -89,15 +88,6 @@ def _conditions(cue: Cue) -> Mapping[str, Any]:
     """The context of a cue as ``when`` predicates, without empty ones."""
     checked = check_predicates(cue.context())
     return {name: checked[name] for name in scope("when", checked)}
-
-
-def described(when: Mapping[str, Any]) -> str:
-    """Conditions in words."""
-    parts = (
-        f"{label(name)} = {' or '.join(label(str(each)) for each in (value if isinstance(value, list) else [value]))}"
-        for name, value in when.items()
-    )
-    return f"where {', '.join(parts)}" if when else "everywhere"
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,23 +129,24 @@ def json_text(value: Any, *, ascii_only: bool = False, separators: tuple[str, st
     return visible(json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, separators=separators))
 
 
-def condition_text(value: Any) -> str:
+def condition_text(value: Any, shown: Callable[[str], str] = str) -> str:
     """The value of a condition in words; of several values any holds.
 
     >>> condition_text(["go", "rust"]), condition_text(3)
     ('go or rust', '3')
     """
-    return " or ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    values = value if isinstance(value, (list, tuple)) else (value,)
+    return " or ".join(shown(str(each)) for each in values)
 
 
-def conditions_text(when: Mapping[str, Any]) -> str:
-    """Where something applies, in words.
+def conditions_text(when: Mapping[str, Any], shown: Callable[[str], str] = str, joint: str = ", ") -> str:
+    """Where something applies, in words; ``shown`` writes names and values.
 
     >>> conditions_text({"language": "go", "task": ["test", "debug"]}), conditions_text({})
     ('where language = go, task = test or debug', 'everywhere')
     """
-    parts = (f"{name} = {condition_text(value)}" for name, value in when.items())
-    return f"where {', '.join(parts)}" if when else "everywhere"
+    parts = (f"{shown(name)} = {condition_text(value, shown)}" for name, value in when.items())
+    return f"where {joint.join(parts)}" if when else "everywhere"
 
 
 def read_line(line: str) -> QuotedLine | None:
