@@ -115,8 +115,7 @@ def _neighbourhood(centre: str, links: Sequence[LinkRow], depth: int) -> list[st
 def _records(memory: Namespace, ids: Sequence[str], at: datetime | None) -> list[MemoryRecord]:
     """The memories in their current version, or in the version that was known and valid at a time."""
     if at is None:
-        current = memory.records(memory.now(), ids=ids)
-        return [current[memory_id] for memory_id in ids if memory_id in current]
+        return list(memory.records(memory.now(), ids=ids).values())
     memories = {row.id: row for row in memory.rows(MemoryRow, ids=ids)}
     records = []
     for memory_id in ids:

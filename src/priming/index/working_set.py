@@ -220,8 +220,7 @@ class WorkingSet(NamespaceArrays):
             self.remove(memory_id)
             self.boundaries.pop(memory_id, None)
         stored = self._stored.records(now, ids=ids)
-        records = [stored[memory_id] for memory_id in ids if memory_id in stored]
-        active = [row for row in records if row.status == "active"]
+        active = [row for row in stored.values() if row.status == "active"]
         for document in self._read(active):
             self.add(document)
         for memory_id in ids:
