@@ -46,7 +46,8 @@ def named(text: str) -> Embedder:
         raise ParamError("embedder", text, _RULE)
     head, mark, rest = text.strip().partition(":")
     make = _MAKERS.get(head.casefold())
-    if make is None or bool(mark) != bool(rest.strip()):
+    is_bare = head.casefold() in (AUTO, WORDS)
+    if make is None or bool(mark) != bool(rest.strip()) or (is_bare and mark):
         raise ParamError("embedder", _bare(text), _RULE)
     return make(text.strip(), rest.strip())
 
@@ -83,9 +84,7 @@ def stamp_of(embedder: Embedder) -> str:
     return str(getattr(embedder, "stamp", None) or embedder.generation)
 
 
-def _auto(text: str, rest: str) -> Embedder:
-    if rest:
-        raise ParamError("embedder", text, _RULE)
+def _auto(_text: str, _rest: str) -> Embedder:
     return _shared(SEMANTIC if weights.installed() else WORDS)
 
 
@@ -106,11 +105,9 @@ def _semantic(text: str, rest: str) -> Embedder:
     return SemanticEmbedder(StaticEmbedder(), named(rest or ONNX))
 
 
-def _wordllama(text: str, rest: str) -> Embedder:
+def _wordllama(_text: str, _rest: str) -> Embedder:
     from priming.embedding.wordllama import StaticEmbedder
 
-    if rest:
-        raise ParamError("embedder", text, _RULE)
     return StaticEmbedder()
 
 
