@@ -45,11 +45,7 @@ from priming.text.gists import gist_of
 from priming.text.quotation import label
 from priming.types import MemoryRecord, Operation
 
-_CONTRADICTIONS: tuple[tuple[str, str], ...] = (
-    ("used", "not-relevant"),
-    ("used", "not-useful"),
-    ("confirmed", "overridden"),
-)
+_CONTRADICTIONS = (("used", "not-relevant"), ("used", "not-useful"), ("confirmed", "overridden"))
 """Pairs of verdicts that cannot both be given on one memory."""
 _AGAINST = frozenset(("not-relevant", "not-useful", "overridden"))
 _LINK_SIGNS = {"used": 1.0, "not-relevant": -1.0}
@@ -107,16 +103,11 @@ def feedback(
         ParamError: no verdict, two verdicts that contradict, or a memory that the recall did not return.
 
     """
-    verdicts = {
-        "used": _keys("used", used),
-        "not-relevant": _keys("not_relevant", not_relevant),
-        "not-useful": _keys("not_useful", not_useful),
-        "confirmed": _keys("confirmed", confirmed),
-        "overridden": _keys("overridden", overridden),
-    }
+    names = [verdict.replace("-", "_") for verdict in VERDICTS]
+    lists = map(_keys, names, (used, not_relevant, not_useful, confirmed, overridden))
+    verdicts = dict(zip(VERDICTS, lists, strict=True))
     if not any(verdicts.values()):
-        names = ", ".join(verdict.replace("-", "_") for verdict in VERDICTS)
-        raise ParamError("feedback", None, f"must have at least one key under one of {names}")
+        raise ParamError("feedback", None, f"must have at least one key under one of {', '.join(names)}")
     batch = VerdictBatch(
         verdicts,
         None if recall_id is None else check_text("recall_id", recall_id),
