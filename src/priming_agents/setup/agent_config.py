@@ -15,6 +15,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from priming.errors import Conflict
+from priming_agents.agents import EVENTS
 from priming_agents.setup import jsonc
 from priming_agents.setup.jsonc import JsonNode
 
@@ -27,36 +28,36 @@ _TIMEOUT = 10
 _BEGINS = re.compile(r"""(?:"command":|command =|\[)\s*\Z""")
 """What stands before the program of a command."""
 _STRING = re.compile(r'("(?:[^"\\\n]|\\.)*"?)(\s*:)?')
+
+
+def _hooks(names: str, before: str, after: str) -> tuple[tuple[str, str, str], ...]:
+    """An agent's names of the events, in our order, with the tools that those before and after a tool are for."""
+    tools = {"pre-tool": before, "post-tool": after}
+    return tuple(
+        (name, event, tools.get(event, "")) for name, event in zip(names.split(), EVENTS, strict=False)
+    )
+
+
 _HOOKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
-    "claude-code": (
-        ("SessionStart", "session-start", ""),
-        ("UserPromptSubmit", "prompt", ""),
-        ("PreToolUse", "pre-tool", "Bash|Edit|MultiEdit|Write|NotebookEdit"),
-        ("PostToolUse", "post-tool", "Bash"),
-        ("Stop", "stop", ""),
-        ("SessionEnd", "session-end", ""),
+    "claude-code": _hooks(
+        "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop SessionEnd",
+        "Bash|Edit|MultiEdit|Write|NotebookEdit",
+        "Bash",
     ),
-    "codex": (
-        ("SessionStart", "session-start", ""),
-        ("UserPromptSubmit", "prompt", ""),
-        ("PreToolUse", "pre-tool", "Bash|apply_patch|Edit|Write"),
-        ("PostToolUse", "post-tool", "Bash"),
-        ("Stop", "stop", ""),
+    "codex": _hooks(
+        "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop", "Bash|apply_patch|Edit|Write", "Bash"
     ),
-    "cursor": (
-        ("sessionStart", "session-start", ""),
-        ("beforeSubmitPrompt", "prompt", ""),
-        ("preToolUse", "pre-tool", "Shell|Write|Edit|StrReplace"),
-        ("postToolUse", "post-tool", "Shell"),
-        ("stop", "stop", ""),
-        ("sessionEnd", "session-end", ""),
+    "cursor": _hooks(
+        "sessionStart beforeSubmitPrompt preToolUse postToolUse stop sessionEnd",
+        "Shell|Write|Edit|StrReplace",
+        "Shell",
     ),
     "gemini": (
-        ("SessionStart", "session-start", ""),
-        ("BeforeAgent", "prompt", ""),
-        ("AfterTool", "pre-tool", "read_file|write_file|replace|run_shell_command"),
-        ("AfterTool", "post-tool", "run_shell_command"),
-        ("AfterAgent", "stop", ""),
+        *_hooks(
+            "SessionStart BeforeAgent AfterTool AfterTool AfterAgent",
+            "read_file|write_file|replace|run_shell_command",
+            "run_shell_command",
+        ),
         ("PreCompress", "session-start", "manual"),
         ("SessionEnd", "session-end", ""),
     ),
@@ -138,12 +139,11 @@ def hook_entries(agent: str, command: Sequence[str]) -> list[tuple[str, Any]]:
         matcher = {"matcher": tools} if tools else {}
         if agent == "cursor":
             entries.append((event, {"command": line, "timeout": _TIMEOUT, **matcher}))
-        elif agent == "gemini":
-            hook = {"name": NAME, "type": "command", "command": line, "timeout": _TIMEOUT * 1000}
-            entries.append((event, {**matcher, "hooks": [hook]}))
-        else:
-            hook = {"type": "command", "command": line, "timeout": _TIMEOUT}
-            entries.append((event, {**matcher, "hooks": [hook]}))
+            continue
+        hook: dict[str, Any] = {"type": "command", "command": line, "timeout": _TIMEOUT}
+        if agent == "gemini":
+            hook = {"name": NAME, **hook, "timeout": _TIMEOUT * 1000}
+        entries.append((event, {**matcher, "hooks": [hook]}))
     return entries
 
 
