@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Bools, Codes, Floats, Ints, floats
+from priming.core.arguments.arrays import Bools, Codes, Floats, Ints, floats, numbers
 from priming.core.arguments.checks import check_whole
 from priming.errors import ParamError
 
@@ -243,10 +243,7 @@ def _weights(weight: ArrayLike) -> Floats:
 
 def _ages(hours: ArrayLike) -> Floats:
     """Return ages with nan for every link that does not decay; an infinite age is refused."""
-    try:
-        array = np.asarray(hours, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParamError("hours", hours, "must be a sequence of numbers") from None
+    array = numbers("hours", hours, "a sequence of numbers")
     if array.ndim != 1 or np.isinf(array).any():
         raise ParamError("hours", hours, "must be a sequence of numbers, finite or nan")
     return np.where(array < 0, np.nan, array)

@@ -70,9 +70,7 @@ def evidence_idf(df: ArrayLike, n: ArrayLike) -> Any:
     >>> round(evidence_idf(10, 10), 3), round(evidence_idf(0, 10), 3)
     (0.717, 3.135)
     """
-    frequency, documents = _checked("df", df), _checked("n", n)
-    if np.any(frequency > documents):
-        raise ParamError("df", float(np.max(frequency)), "must be ≤ n")
+    frequency, documents = _frequencies(df, n)
     return like(np.log1p((documents + 1.0) / (frequency + 0.5)))
 
 
@@ -242,10 +240,15 @@ def scaled(x: ArrayLike) -> Floats:
     return values / top if top > 0 else values
 
 
-def _idf(df: ArrayLike, n: ArrayLike) -> Floats:
+def _frequencies(df: ArrayLike, n: ArrayLike) -> tuple[Any, Any]:
     frequency, documents = _checked("df", df), _checked("n", n)
     if np.any(frequency > documents):
         raise ParamError("df", float(np.max(frequency)), "must be ≤ n")
+    return frequency, documents
+
+
+def _idf(df: ArrayLike, n: ArrayLike) -> Floats:
+    frequency, documents = _frequencies(df, n)
     return np.asarray(np.log1p((documents - frequency + 0.5) / (frequency + 0.5)))
 
 

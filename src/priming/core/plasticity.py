@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from priming.config.params.laws import FORGETTING, PLASTICITY, PlasticityParams
-from priming.core.arguments.arrays import Floats, floats, like
+from priming.core.arguments.arrays import Floats, floats, like, numbers
 from priming.core.arguments.checks import check_number, check_whole
 from priming.core.bitemporal import aware
 from priming.core.forgetting import edge_decay
@@ -385,10 +385,7 @@ def _bounds(lo: ArrayLike, hi: ArrayLike) -> tuple[Floats, Floats]:
 
 def _lenient(name: str, value: ArrayLike) -> Floats:
     """Check ``value`` like ``floats``, but turn infinities into NaN instead of refusing either."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParamError(name, value, "must be a number or an array of numbers") from None
+    array = numbers(name, value)
     finite = np.isfinite(array)
     floats(name, np.where(finite, array, 0.0), low=0.0)
     return np.where(finite, array, np.nan)

@@ -43,16 +43,21 @@ def floats(
 
     NaN and infinities are refused. A scalar becomes a 0-d array.
     """
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParamError(name, value, "must be a number or an array of numbers") from None
+    array = numbers(name, value)
     if not array.size or _within(float(array.min()), float(array.max()), low, high, below):
         return array
     bad = ~np.isfinite(array) | (array < low) | (array > high)
     if below is not None:
         bad |= array >= below
     raise ParamError(name, float(array[bad].flat[0]), f"must be {interval(low, high, below)}")
+
+
+def numbers(name: str, value: ArrayLike, what: str = "a number or an array of numbers") -> Floats:
+    """``value`` as float64, NaN and infinities included, or ``ParamError``."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParamError(name, value, f"must be {what}") from None
 
 
 def _within(least: float, most: float, low: float, high: float, below: float | None) -> bool:

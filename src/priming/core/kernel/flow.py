@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from priming.config.params.laws import SpreadParams
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Bools, Codes, Floats, Ints, floats
+from priming.core.arguments.arrays import Bools, Codes, Floats, Ints, floats, numbers
 from priming.core.graph import Adjacency, Edges, among, in_order, rows_of
 from priming.errors import ParamError
 
@@ -202,10 +202,7 @@ def strongest_links(edges: Edges, rows: Ints, limit: int) -> Bools:
 
 
 def _gate(gate: ArrayLike, n: int) -> Floats:
-    try:
-        array: Floats = np.asarray(gate, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParamError("gate", gate, "must be an array of numbers") from None
+    array = numbers("gate", gate, "an array of numbers")
     if array.shape != (n,):
         raise ParamError("gate", array.shape, f"must have one factor a row, shape ({n},)")
     return _factors(array) if n <= GATE_CHECKED else array
