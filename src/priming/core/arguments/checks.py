@@ -205,18 +205,9 @@ def check_metadata(value: Any) -> Mapping[str, Any]:
     except RecursionError:
         raise ParamError("metadata", list(value), "must not be nested so deep") from None
     decoded: Mapping[str, Any] = json.loads(encoded)
-    level: list[Any] = [decoded]
-    for _ in range(_DEPTH + 1):
-        level = [inner for item in level for inner in _items(item)]
-    if level:
+    if _is_deeper(decoded, _DEPTH + 1):
         raise ParamError("metadata", list(value), f"must be nested at most {_DEPTH} deep")
     return decoded
-
-
-def _items(value: Any) -> Collection[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def check_predicates(value: Any) -> Mapping[str, Any]:
@@ -339,18 +330,20 @@ def parse_json(name: str, text: bytes, depth: int, values: int) -> Any:
         raise too_deep(name, depth) from None
     except ValueError as error:
         raise ParamError(name, decoded[:60], f"must be JSON: {error}") from None
-    level = _containers([value])
-    for _ in range(depth):
-        level = [inner for outer in level for inner in _containers(outer)]
-    if level:
+    if _is_deeper(value, depth):
         raise too_deep(name, depth)
     return value
 
 
-def _containers(container: Any) -> list[Any]:
-    """The objects and arrays directly within an object or an array."""
-    values = container.values() if isinstance(container, dict) else container
-    return [value for value in values if isinstance(value, (dict, list))]
+def _is_deeper(value: Any, depth: int) -> bool:
+    """Whether an object or an array is within so many others."""
+    level = [value]
+    for _ in range(depth):
+        containers = [each for each in level if isinstance(each, (dict, list))]
+        level = [
+            each for outer in containers for each in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return any(isinstance(each, (dict, list)) for each in level)
 
 
 def _refuse(name: str) -> Any:
