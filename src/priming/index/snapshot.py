@@ -65,15 +65,12 @@ def save(working: WorkingSet, path: Path, stamp: Mapping[str, Any]) -> None:
     private_files.make_folder(path.parent)
     _clear_remains(path)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
+    with private_files.replacing(path, partial):
         private_files.create_file(partial)
         with partial.open("wb") as file:
             _write(file, {**facts, "stamp": dict(stamp), "format": FORMAT}, arrays)
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _clear_remains(path: Path) -> None:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from priming.config import environment
+from priming.config import environment, private_files
 from priming.config.values import dataclass
 from priming.errors import Conflict, StoreError
 from priming_agents.setup import agent_config, jsonc
@@ -171,13 +171,10 @@ def _replace(change: FileChange) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with private_files.replacing(path, temporary):
         temporary.write_bytes(change.after.encode("utf-8"))
         if path.exists():
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _remove_empty(folder: Path) -> None:
