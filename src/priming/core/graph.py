@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,8 +32,7 @@ ROW_DIGITS = 2
 """Digits of 16 bits that hold any row."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Edges:
+class Edges(NamedTuple):
     """The links of some rows: equal-length arrays, with one element for each row and link."""
 
     owner: Ints
@@ -51,14 +50,7 @@ class Edges:
 
     def only(self, keep: Bools) -> Edges:
         """Return the links that ``keep`` marks, in the same order."""
-        return Edges(
-            self.owner[keep],
-            self.neighbour[keep],
-            self.weight[keep],
-            self.relation[keep],
-            self.hours[keep],
-            self.forward[keep],
-        )
+        return Edges._make(column[keep] for column in self)
 
 
 class Adjacency(Protocol):

@@ -137,22 +137,13 @@ def finite(a: Floats, params: SpreadParams) -> Floats:
     raise ParamError("gain", params.gain, "must be smaller: activation grew beyond the largest float")
 
 
-def marks_of(anchors: Ints) -> Ints:
-    """Return the marks of anchors: each came from itself, over no hop."""
-    return anchors << HOPS
-
-
 def _activation(reached: _ReachedRows, a: Floats, flow: Flow, columns: Floats | None) -> Activation:
     live = np.flatnonzero(a > 0)
     live = live[in_order(reached.rows[live])]
-    live = live[strongest_first(a[live])]
+    # The bits of positive floats compare as they do; equals stay in order.
+    live = live[in_order(~a[live].view(np.int64), digits=4)]
     apart, marks = None if columns is None else columns[live], reached.marks[live]
     return Activation(reached.rows[live], a[live], marks & ((1 << HOPS) - 1), marks >> HOPS, flow, apart)
-
-
-def strongest_first(values: Floats) -> Ints:
-    """Return the order of positive ``values``, largest first; equals stay in order."""
-    return in_order(~values.view(np.int64), digits=4)  # the bits of positive floats compare as they do
 
 
 def _step(
@@ -238,7 +229,7 @@ class _ReachedRows:
         self.place, self.stamp = SCRATCH.renew(n)
         self.place[anchors] = np.arange(self.stamp, self.stamp + anchors.size)
         self.rows = anchors
-        self.marks = marks_of(anchors)
+        self.marks = anchors << HOPS  # each came from itself, over no hop
 
     def admit(self, stream: Emission, emitters: Ints) -> Ints:
         """Return the slot of each target of ``stream``, whose emitters have the slots ``emitters``."""

@@ -63,11 +63,7 @@ def numbers(name: str, value: ArrayLike, what: str = "a number or an array of nu
 def _within(least: float, most: float, low: float, high: float, below: float | None) -> bool:
     """Whether all from ``least`` to ``most`` is finite and in the range; NaN, which any comparison denies, is not."""
     finite = -math.inf < least and most < math.inf
-    return finite and low <= least and most <= high and not _reaches(most, below)
-
-
-def _reaches(value: float, below: float | None) -> bool:
-    return below is not None and value >= below
+    return finite and low <= least and most <= high and (below is None or most < below)
 
 
 def like(array: Floats) -> Any:
