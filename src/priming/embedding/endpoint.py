@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from priming.config.params.services import EMBEDDER, EmbedderParams
 from priming.config.values import dataclass
+from priming.core.arguments.arrays import unit_rows
 from priming.embedding.protocol import Vectors, check_texts
 from priming.errors import EmbedderError, ParamError
 from priming.llm.agents import JsonEndpoint, check_endpoint
@@ -133,9 +134,8 @@ class EndpointEmbedder:
             raise self._error(f"answered with numbers that are not finite: {_OTHER}")
         top = np.abs(numbers).max(axis=1, keepdims=True)
         rows = np.divide(numbers, top, out=np.zeros_like(numbers), where=top > 0)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         out = np.empty(numbers.shape, dtype=np.float32)
-        out[places] = np.divide(rows, lengths, out=rows, where=lengths > 0)
+        out[places] = unit_rows(rows)
         return out
 
     def _error(self, what: str) -> EmbedderError:

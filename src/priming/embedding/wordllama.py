@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from priming.core.arguments.arrays import unit_rows
 from priming.embedding import weights
 from priming.embedding.protocol import Background, TokenIds, Vectors, check_texts, checked_pool, unit
 from priming.embedding.weights import MODEL, NAME, REMEDY, TOKENIZER, WEIGHTS
@@ -185,9 +186,7 @@ class StaticEmbedder:
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         if texts:
             self._sum_into(out, texts)
-        lengths = np.linalg.norm(out, axis=1, keepdims=True)
-        np.divide(out, lengths, out=out, where=lengths > 0)
-        return out
+        return unit_rows(out)
 
     def words(self, words: Sequence[str]) -> Vectors:
         """Make unit rows, one a word; words of like meaning are near one another."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from priming.config.values import dataclass
-from priming.core.arguments.arrays import Floats, Ints, distinct
+from priming.core.arguments.arrays import Floats, Ints, distinct, unit_rows
 from priming.embedding.protocol import Embedder, word_part
 from priming.index.columns import Column, Ragged, VectorColumn
 
@@ -217,8 +217,9 @@ class Vocabulary:
         """The cosines of the leading dimensions of queries and of the words from ``since`` on, a row a query."""
         seen = len(self._heads)
         if seen < len(words):
-            self._heads.extend(_heads(self.vectors(words).take(np.arange(seen, len(words)))))
-        return np.stack([self._heads.dot(query, since) for query in _heads(queries)])
+            fresh = self.vectors(words).take(np.arange(seen, len(words)))
+            self._heads.extend(unit_rows(fresh[:, :_HEAD]))
+        return np.stack([self._heads.dot(query, since) for query in unit_rows(queries[:, :_HEAD])])
 
     def _nearest(
         self,
@@ -240,11 +241,3 @@ class Vocabulary:
             cosines = np.concatenate([cached.cosines, cosines])
         order = np.lexsort((codes, -cosines))[:most]
         return Neighbours(codes[order], cosines[order], size)
-
-
-def _heads(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The leading dimensions of unit vectors, scaled to length 1."""
-    heads = vectors[:, :_HEAD]
-    length = np.linalg.norm(heads, axis=1, keepdims=True)
-    scaled: NDArray[np.float32] = np.divide(heads, length, out=np.zeros_like(heads), where=length > 0)
-    return scaled

@@ -20,7 +20,7 @@ from priming.config.params.laws import ClusterParams
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import least
-from priming.core.arguments.arrays import Floats, Ints
+from priming.core.arguments.arrays import Floats, Ints, unit_rows
 from priming.core.arguments.normal_forms import slug
 from priming.errors import MissingExtra
 from priming.remember.drafts import valid_row
@@ -35,7 +35,6 @@ from priming.sleep.gist import (
     Theme,
     central_sentence,
     centroid,
-    unit_rows,
 )
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, opponents_of, without_conflicts
 from priming.sleep.procedures import differing
@@ -79,7 +78,7 @@ class DeepStage:
         if not groups:
             return []
         window = EpisodeWindow(self.episodes)
-        units = unit_rows(self.vectors)
+        units = unit_rows(self.vectors.astype(np.float64))
         keys: set[str] = set()
         planned: list[Planned] = []
         matched = self._match_entities(groups, units)
@@ -309,7 +308,7 @@ def cluster_rows(
 
     """
     nonzero = np.flatnonzero(np.any(vectors != 0.0, axis=1))
-    units = unit_rows(vectors[nonzero])
+    units = unit_rows(vectors[nonzero].astype(np.float64))
     count = -(-len(units) // SLEEP.batch)
     groups: list[Ints] = []
     for number, batch in enumerate(np.array_split(np.arange(len(units)), max(count, 1)), start=1):

@@ -23,11 +23,12 @@ from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import SLEEP_SOURCE, SOURCE_OF, least
+from priming.core.arguments.arrays import unit_rows
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.index.columns import NONE
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, restate, supersede_rows, valid_row
-from priming.sleep.gist import EXTRACTIVE, HAND, MODEL, Gist, central_sentence, sentences_of, unit_rows
+from priming.sleep.gist import EXTRACTIVE, HAND, MODEL, Gist, central_sentence, sentences_of
 from priming.sleep.plan import PlannedItem
 from priming.sleep.procedures import ProcedureCandidate, ProcedureText, compare_procedures, read_procedure
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow

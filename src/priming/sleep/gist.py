@@ -214,13 +214,6 @@ class EpisodeWindow:
         }
 
 
-def unit_rows(vectors: NDArray[Any]) -> Floats:
-    """Vectors of length 1 in their directions; rows of zeros stay so."""
-    exact = vectors.astype(np.float64)
-    units: Floats = exact / np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), np.finfo(float).tiny)
-    return units
-
-
 def centroid(units: Floats) -> Floats:
     """The direction of the mean of unit vectors; zeros if they cancel out."""
     mean: Floats = units.mean(axis=0)

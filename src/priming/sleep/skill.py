@@ -20,11 +20,12 @@ from priming.config.params.laws import PLASTICITY
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import CONSOLIDATED, instructs, least
+from priming.core.arguments.arrays import unit_rows
 from priming.core.when import scope
 from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate
 from priming.remember.drafts import Draft, current_row, restate, supersede_rows
 from priming.sleep.entities import FamilyEntity, plan_families
-from priming.sleep.gist import Embed, unit_rows
+from priming.sleep.gist import Embed
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, Versions
 from priming.sleep.procedures import (
     ProcedureCandidate,
@@ -98,7 +99,7 @@ class SkillStage:
         if len(ranked) < 2:
             return
         texts = ["\n".join([skill.text.title, *skill.text.steps]).strip() for skill in ranked]
-        units = unit_rows(self.embed(texts))
+        units = unit_rows(self.embed(texts).astype(np.float64))
         for first in range(0, len(units), _BLOCK):
             cosines = units[first : first + _BLOCK] @ units.T
             for place, row in enumerate(cosines, start=first):

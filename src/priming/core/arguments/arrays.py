@@ -71,6 +71,13 @@ def like(array: Floats) -> Any:
     return float(array) if array.ndim == 0 else array
 
 
+def unit_rows(vectors: NDArray[T]) -> NDArray[T]:
+    """Vectors of length 1 in their directions; rows of zeros stay so."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units: NDArray[T] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return units
+
+
 def best_rows(values: Floats, count: int, ranks: Ints | None = None) -> Ints:
     """The positions of the ``count`` largest positive values, descending, ties by rank, else by position.
 
