@@ -296,9 +296,8 @@ def _new_store(settings: Settings, name: str, event: Event, work: Work) -> HookS
         return None
     if not (capture.needs_store(settings, place.path, name) or teaching.is_due(place.path, name, event)):
         return None
-    created = HookStore(place, place.path, settings, work.hosts, call=work.call)
-    created.make_folder()
-    return created
+    private_files.make_folder(place.path.parent)  # so that a correction can wait in it
+    return HookStore(place, place.path, settings, work.hosts, call=work.call)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import Any
 
 from priming.config import private_files
 from priming.config.values import dataclass
-from priming.text.languages import MANIFESTS, PROGRAMS, language_of
+from priming.text.languages import MANIFESTS, PROGRAMS
 from priming.text.quotation import bracketed, read_line
 from priming.text.tokens import STOP_WORDS, is_function_word
 from priming.text.tokens import language_of as tongue_of
@@ -81,11 +81,6 @@ class Candidate:
 def languages_of(folder: Path) -> list[str]:
     """The languages that a project is written in, by the manifests in its folder."""
     return list(dict.fromkeys(language for name, language in MANIFESTS.items() if (folder / name).is_file()))
-
-
-def languages_of_files(files: Iterable[str]) -> list[str]:
-    """The language of each file that has one."""
-    return [language for file in files if (language := language_of(file))]
 
 
 def languages_of_command(command: str) -> list[str]:

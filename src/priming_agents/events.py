@@ -123,7 +123,8 @@ def _pre_tool(call: HookCall) -> None:
     elif tasks:
         call.session.task = tasks[0]
     if files or tasks or environments:
-        languages = context.languages_of_files(files) or context.languages_of_command(call.event.command)
+        languages = [language for file in files if (language := language_of(file))]
+        languages = languages or context.languages_of_command(call.event.command)
         _inject_rules(call, call.cue(file=files, language=languages, task=tasks, environment=environments))
 
 
@@ -144,9 +145,14 @@ def _post_tool(call: HookCall) -> None:
         _call(call.own_store, "run_used", {"run_id": run}, writes=True)
 
 
-def _stop(call: HookCall) -> None:
-    """The agent stops, or its session ends: end its run. Its answer is left as it is, so nothing is asked."""
-    _end_run(call)
+def _end_run(call: HookCall) -> None:
+    """End the run of the last turn in which something was shown; agents that never call ``stop`` end it late."""
+    session = call.session
+    if session.run is None:
+        return
+    run, session.run = session.run, None
+    if _call(call.own_store, "run_end", {"run_id": run}, writes=True):
+        session.waiting = [*session.waiting, run][-HOOK.waiting :]
 
 
 def _reminder(call: HookCall) -> str:
@@ -178,8 +184,8 @@ _HANDLERS: Mapping[str, Callable[[HookCall], None]] = {
     "prompt": _prompt,
     "pre-tool": _pre_tool,
     "post-tool": _post_tool,
-    "stop": _stop,
-    "session-end": _stop,
+    "stop": _end_run,
+    "session-end": _end_run,
 }
 
 
@@ -213,14 +219,9 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any], *, beside: Sequence[Pa
                 candidates.append(rule)
                 call.session.place(rule.memory["id"], elsewhere=store is not call.own_store)
     missing = [key for key in left_out if key not in shown]
-    rules = sorted(candidates, key=_is_preference)
+    rules = sorted(candidates, key=lambda rule: not rule.is_constraint)
     _inject(call, header, rules, rule=True, left_out=missing)
     call.tokens_left += share
-
-
-def _is_preference(rule: Candidate) -> bool:
-    """Whether a rule is anything but a constraint."""
-    return not rule.is_constraint
 
 
 def _recalls(
@@ -294,7 +295,7 @@ def _inject(
     fitting = _fitting(call, first, candidates)
     missing = [*left_out, *_missing_constraints(candidates, fitting)] if rule else []
     if missing:
-        constraints = [candidate for candidate in candidates if not _is_preference(candidate)]
+        constraints = [candidate for candidate in candidates if candidate.is_constraint]
         first = [_notice(missing), header]
         fitting = _fitting(call, first, constraints)
         first[0] = _notice([*left_out, *_missing_constraints(constraints, fitting)])
@@ -324,7 +325,7 @@ def _fitting(call: HookCall, first: Sequence[str], candidates: Iterable[Candidat
 
 
 def _missing_constraints(candidates: Iterable[Candidate], fitting: Sequence[Candidate]) -> list[str]:
-    return [rule.memory["key"] for rule in candidates if rule not in fitting and not _is_preference(rule)]
+    return [rule.memory["key"] for rule in candidates if rule not in fitting and rule.is_constraint]
 
 
 def _notice(missing: Sequence[str]) -> str:
@@ -347,16 +348,6 @@ def record(call: HookCall) -> None:
         for recall_id in recalls:
             with suppress(NotFound, StoreError):
                 store.record_shown(recall_id, [shown for by, shown in call.shown if by == recall_id])
-
-
-def _end_run(call: HookCall) -> None:
-    """End the run of the last turn in which something was shown; agents that never call ``stop`` end it late."""
-    session = call.session
-    if session.run is None:
-        return
-    run, session.run = session.run, None
-    if _call(call.own_store, "run_end", {"run_id": run}, writes=True):
-        session.waiting = [*session.waiting, run][-HOOK.waiting :]
 
 
 def _confirm_rules(call: HookCall) -> None:

@@ -227,10 +227,6 @@ class HookStore:
             with self._memory() as memory:
                 traces.record(memory, replace(trace, at=memory.now(), hits=hits))
 
-    def make_folder(self) -> None:
-        """Make the folder of a new store, so that a correction can wait in it; the store keeps it out of git."""
-        private_files.make_folder(self.database.parent)
-
     def create(self) -> None:
         """Create the file of a new store."""
         create_store(self._location)
