@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints, distinct
+from priming.core.graph import among
 from priming.core.lexical import idf, length_norm, okapi
 from priming.index.columns import Column, Ragged
 from priming.index.vocabulary import Compounds
@@ -311,8 +312,4 @@ class Lexicon:
 def _shared(a: Ints, b: Ints) -> Ints:
     """The intersection of two ascending arrays: the shorter is looked up in the longer."""
     few, many = (a, b) if len(a) <= len(b) else (b, a)
-    if not len(few):
-        return few
-    at = np.minimum(np.searchsorted(many, few), len(many) - 1)
-    both: Ints = few[many[at] == few]
-    return both
+    return few[among(few, many)]

@@ -182,16 +182,12 @@ def _parsed(item: Mapping[str, Any]) -> LinkRequest:
     for name in item:
         if name not in _FIELDS:
             raise ParamError("item", name, f"is not an argument of link: {', '.join(_FIELDS)}")
-    return link_request(
-        item.get("source"),
-        item.get("target"),
-        item.get("relation", "similar-to"),
-        item.get("weight", PLASTICITY.start),
-        item.get("sign"),
-    )
+    return link_request(**{"source": None, "target": None, **item})
 
 
-def link_request(source: Any, target: Any, relation: Any, weight: Any, sign: Any = None) -> LinkRequest:
+def link_request(
+    source: Any, target: Any, relation: Any = "similar-to", weight: Any = PLASTICITY.start, sign: Any = None
+) -> LinkRequest:
     """The arguments of ``link``, checked."""
     if sign is not None and (isinstance(sign, bool) or sign not in (BRINGS, TAKES)):
         raise ParamError("sign", sign, "must be 1, to bring activation, or -1, to take it away")

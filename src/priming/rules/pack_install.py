@@ -6,6 +6,7 @@ behaviour that the user took out of recall stays out of an upgrade.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 from datetime import datetime
@@ -74,7 +75,7 @@ def pack_install(memory: Namespace, path: str | Path, *, trust: str = "tool") ->
         installed = describe_pack(memory, pack_members(memory, now, pack.name))
     if vectors is None:
         complete(memory, list(installation.ids.values()))
-    return replace(installed, operation=logged.id, metadata=installation.counts)
+    return replace(installed, operation=logged.id, metadata=dict(installation.counts))
 
 
 def _draft(origin: Origin, rule: PackRule, trust: str) -> Draft:
@@ -103,7 +104,7 @@ class PackInstallation:
     now: datetime
     rows: list[RowChange] = field(default_factory=list)
     vectors: dict[VersionKey, bytes] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     ids: dict[str, str] = field(default_factory=dict)
     """By key in the pack, the ids of its behaviours."""
     plan: RememberPlan = field(init=False)
@@ -133,9 +134,6 @@ class PackInstallation:
         """The counts of the installation, in words."""
         return ", ".join(f"{number} {label}" for label, number in self.counts.items()) or "nothing new"
 
-    def _count(self, label: str) -> None:
-        self.counts[label] = self.counts.get(label, 0) + 1
-
     def _add(
         self, positions: Sequence[int], drafts: Sequence[Draft], vectors: Sequence[TextVectors] | None
     ) -> None:
@@ -149,7 +147,7 @@ class PackInstallation:
         plan.add_all([drafts[i] for i in positions], own, nearest=False)
         for i, planned in zip(positions, plan.results, strict=True):
             self.ids[self.pack.rules[i].key] = planned.id
-            self._count("added")
+            self.counts["added"] += 1
         self.vectors |= plan.vectors
 
     def _users(self, keys: Collection[str]) -> Collection[str]:
@@ -164,7 +162,7 @@ class PackInstallation:
                 f" {self.pack.name!r}: purge these, or give the pack another name"
             )
         for _ in taken:
-            self._count("kept as taught here")
+            self.counts["kept as taught here"] += 1
         return taken
 
     def _states(self, ids: Collection[str]) -> dict[str, MemoryRow]:
@@ -180,7 +178,7 @@ class PackInstallation:
             self._relinked += relink(self.plan, old, new)
             if vectors is not None:
                 self.vectors |= packed_vectors([(record.id, version.version)], [vectors])
-            self._count("changed")
+            self.counts["changed"] += 1
         elif (old.source, old.trust) != (new.source, new.trust):
             rows = self.memory.rows(VersionRow, ids=[old.id])
             self.rows += restate(rows, old, at, source=new.source, trust=new.trust)
@@ -192,16 +190,16 @@ class PackInstallation:
             links = self.memory.rows(LinkRow, ids=[record.id])
             replacements = [link for link in links if link.source == record.id and link.relation in REPLACED]
             self.rows += [RowChange(link, None) for link in replacements]
-            self._count("brought back")
+            self.counts["brought back"] += 1
         elif record.status != "active":
-            self._count("left out as before")
+            self.counts["left out as before"] += 1
 
     def _deprecate(self, ids: Collection[str]) -> None:
         """Deprecate the behaviours that the new version no longer contains."""
         for state in self._states(ids).values():
             if state.status == "active":
                 self.rows.append(RowChange(state, replace(state, status="deprecated")))
-                self._count("deprecated")
+                self.counts["deprecated"] += 1
 
     def _link(self) -> None:
         """Add the links of the pack; existing ones keep their weight, and others made by rule are removed."""

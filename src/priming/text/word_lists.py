@@ -14,8 +14,7 @@ def read_words(name: str) -> list[str]:
     >>> read_words("pronouns_and_numerals")[:2]
     ['anybody', 'anyone']
     """
-    text = (_FOLDER / f"{name}.txt").read_text("utf-8")
-    return [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
+    return [word for line in read_lines(name) for word in line.split()]
 
 
 def read_word_groups(name: str) -> list[list[str]]:
