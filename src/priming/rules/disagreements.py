@@ -157,13 +157,9 @@ def in_order_of_time(
     if superseded is not None and superseded.existing in later:
         placed = replace(placed, placement="create", when=new.when)
         reasons = [f"created beside {label(superseded.existing.key)}", *reasons[1:]]
-    reasons = [reason for reason in reasons if not any(_takes(reason, rule) for rule in later)]
+    withdrawn = tuple(f"takes the place of {label(rule.key)} too" for rule in later)
+    reasons = [reason for reason in reasons if not reason.startswith(withdrawn)]
     return replace(placed, links=tuple(links), reasons=(*reasons, *remarks), reversed=others)
-
-
-def _takes(reason: str, rule: MemoryRecord) -> bool:
-    """Whether a reason says that a rule is replaced."""
-    return reason.startswith(f"takes the place of {label(rule.key)} too")
 
 
 def _taught_last(memory: Namespace, rule: MemoryRecord) -> datetime:

@@ -91,7 +91,8 @@ def place_behavior(
     reason = _reason(decided, nearest)
     # A behaviour that takes the place of another keeps its row, and gets links to the rest as it is afterwards.
     replaced = nearest is not None and decided in ("merge", "widen", "supersede")
-    reversals = [near for near in comparisons if near is not nearest and _reverses(near)]
+    superseded = [near for near in comparisons if near is not nearest and near.placement == "supersede"]
+    reversals = [near for near in superseded if near.change.kind == "changes"]
     comparisons = [near for near in comparisons if near not in reversals]
     if nearest is None or not replaced:
         others, when = comparisons, new.when
@@ -110,10 +111,6 @@ def place_behavior(
     compared = frozenset(near.existing.id for near in others)
     stands_for = tuple(near.existing for near in reversals)
     return BehaviorPlacement(decided, nearest, when, links, (reason, *remarks), compared, stands_for)
-
-
-def _reverses(near: BehaviorComparison) -> bool:
-    return near.placement == "supersede" and near.change.kind == "changes"
 
 
 def compare_behaviors(

@@ -149,10 +149,6 @@ class DeepStage:
                     pairs[frozenset((left.id, right.id))] = judgement.reason, words
         return pairs
 
-    def _fits_entity(self, episode: MemoryRecord, entity: KnownEntity) -> bool:
-        """Whether an episode contradicts no episode of the entity."""
-        return entity.members.isdisjoint(opponents_of(self.conflicts).get(episode.id, ()))
-
     def _match_entities(self, groups: Sequence[Ints], units: Floats) -> list[tuple[Ints, KnownEntity | None]]:
         """Each cluster with its entity of an earlier night, if any; clusters of one entity are joined."""
         new: list[tuple[Ints, KnownEntity | None]] = []
@@ -209,11 +205,9 @@ class DeepStage:
     def _update_entity(self, entity: KnownEntity, rows: Ints, units: Floats) -> PlannedItem | None:
         """The update of an entity by a cluster; None if it adds nothing, or the entity is no longer active."""
         members = [self.episodes[row] for row in rows]
-        fresh = [
-            member
-            for member in members
-            if member.id not in entity.members and self._fits_entity(member, entity)
-        ]
+        opponents = opponents_of(self.conflicts)
+        outside = [member for member in members if member.id not in entity.members]
+        fresh = [member for member in outside if entity.members.isdisjoint(opponents.get(member.id, ()))]
         if entity.memory.status != "active":
             return None
         old = valid_row(entity.versions, self.now)

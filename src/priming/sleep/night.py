@@ -93,8 +93,9 @@ def sleep(
                 left_alone=(*night.left_alone, *left),
             )
             if items and not dry_run:
-                chosen_id = _operation_id(night, stage) if requested else None
-                night = _write_stage(memory, night, stage, items, chosen_id)
+                # The first operation has the id of the night, so that a second attempt cannot write it again.
+                chosen_id = derived(night.id, stage) if night.operations else night.id
+                night = _write_stage(memory, night, stage, items, chosen_id if requested else None)
     if dry_run:
         memory.proposals = {**dict([*memory.proposals.items()][1 - _PROPOSALS :]), night.id: night}
     return night
@@ -118,11 +119,6 @@ def _after(chosen: Sequence[str], written: Sequence[str]) -> tuple[str, ...]:
     """The stages after the last that was written: those before it without an operation had nothing to change."""
     last = max((STAGES.index(stage) for stage in written), default=-1)
     return tuple(stage for stage in chosen if STAGES.index(stage) > last)
-
-
-def _operation_id(night: Proposal, stage: str) -> str:
-    """The id of a stage's operation: the night's for the first, so that a second attempt cannot write it again."""
-    return derived(night.id, stage) if night.operations else night.id
 
 
 def _propose(
