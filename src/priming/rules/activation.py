@@ -46,7 +46,7 @@ class StoreActivation:
     ``records`` are behaviours by row, ``fits`` how their conditions fit, ``seeds`` the activation they start with,
     ``counts`` how often each was active before, by id, ``quiet`` the ids of those mostly overridden of late.
     ``overrides`` and ``conflicts`` are pairs of ids, as is ``losses``: the loser and the winner of a conflict decided
-    before activation spread. ``behaviors`` and ``excluded`` are numbers.
+    before activation spread. ``behaviors`` is the number of all.
     """
 
     memory: Namespace
@@ -61,7 +61,6 @@ class StoreActivation:
     counts: Mapping[str, int]
     quiet: Collection[str]
     behaviors: int
-    excluded: int
     trace: traces.StoredTrace
     paths: Mapping[str, tuple[Step, ...]]
 
@@ -78,7 +77,6 @@ def activate(
         behaviors = working.alive.values & (working.kind.values == BEHAVIOR)
         fits, barred = _evaluate(working, behaviors, context)
         seeds = {row: fit.start for row, fit in fits.items() if fit.is_seed}
-        excluded = int(np.count_nonzero(behaviors & barred))
         rows_of_seeds = {working.ids[row]: row for row in sorted(seeds)}
         applying = {working.ids[row] for row in seeds if fits[row].is_whole}
         losses = _seed_losses(memory, rows_of_seeds, applying, now)
@@ -114,7 +112,6 @@ def activate(
             memory.activations(FLOOP.name, list(records)),
             quiet_rules(memory, records.values()).keys(),
             int(np.count_nonzero(behaviors)),
-            excluded,
             trace,
             traces.steps_of(memory, trace, [working.ids[row] for row in traced.tolist()]),
         )

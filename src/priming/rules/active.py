@@ -192,18 +192,17 @@ def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCa
 
 
 def _no_result_reason(stores: Sequence[StoreActivation]) -> str:
-    behaviors, excluded = (
-        sum(getattr(store, name) for store in stores) for name in ("behaviors", "excluded")
-    )
+    behaviors = sum(store.behaviors for store in stores)
+    fitting = sum(len(store.fits) for store in stores)
     if not behaviors:
         return "there is no active behaviour: learn one, or restore one"
-    if excluded == behaviors:
+    if not fitting:
         return f"no behaviour applies: the context contradicts all {behaviors:,}"
-    if not excluded:
+    if fitting == behaviors:
         which = "the only one" if behaviors == 1 else f"any of {behaviors:,}"
         return f"no behaviour applies: nothing in the context confirms {which}"
-    others = "the other" if behaviors - excluded == 1 else f"the other {behaviors - excluded:,}"
-    contradicted = f"contradicts {excluded:,} of {behaviors:,}"
+    others = "the other" if fitting == 1 else f"the other {fitting:,}"
+    contradicted = f"contradicts {behaviors - fitting:,} of {behaviors:,}"
     return f"no behaviour applies: the context {contradicted} and does not confirm {others}"
 
 
