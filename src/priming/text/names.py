@@ -16,7 +16,13 @@ from priming.text.name_forms.kinds import DATE, FILE, IDENTIFIER, NAME, NAME_LET
 from priming.text.name_forms.software import versioned
 from priming.text.name_forms.technical import is_file, technical_names
 from priming.text.tokens import TERM_CACHE, is_function_word, is_stop
-from priming.text.word_lists import COMPONENT_NOUNS, INDEFINITE_WORDS, PLAIN_MODIFIERS, SENTENCE_OPENERS
+from priming.text.word_lists import (
+    COMPONENT_NOUNS,
+    INDEFINITE_WORDS,
+    PLAIN_MODIFIERS,
+    SENTENCE_OPENERS,
+    read_words,
+)
 
 QUOTED_WORDS = 5
 QUOTED_LETTERS = 80
@@ -207,22 +213,7 @@ def _quoted(text: str) -> Iterator[tuple[int, Name]]:
 
 _NOUNS = "|".join(sorted(COMPONENT_NOUNS))
 _NOUN = re.compile(rf"(?<=[^\W_] )(?:{_NOUNS})(?![\w-]|[ ](?:{_NOUNS})(?![\w-]))", re.IGNORECASE)
-_VERBS = frozenset(
-    (
-        "cache",
-        "feed",
-        "host",
-        "index",
-        "log",
-        "mirror",
-        "monitor",
-        "pool",
-        "queue",
-        "relay",
-        "store",
-        "stream",
-    )
-)
+_VERBS = frozenset(read_words("component_verbs"))
 """Nouns of components that are verbs before an object: "does the project store its files"."""
 _OBJECT = re.compile(
     r"[ ](?:its|their|his|her|my|our|your|the|an?|all|every|any|no|these|those|this|that)[ ]", re.IGNORECASE

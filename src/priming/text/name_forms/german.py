@@ -5,30 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from priming.text.word_lists import GERMAN_DETERMINERS, GERMAN_NOUNS, is_given_name
+from priming.text.word_lists import GERMAN_DETERMINERS, GERMAN_NOUNS, is_given_name, read_words
 
 _BEFORE = re.compile(r"(?:([^\W\d_]{1,30}|\d[\d.,]{0,12})[ ]+)?([^\W\d_]{1,30}|\d[\d.,]{0,12})[ ]+\Z")
 _LETTERS_BEFORE = 66
-_NOUN_ENDINGS = tuple(
-    ending + more
-    for ending, forms in {
-        "ung": ("", "en"),
-        "heit": ("", "en"),
-        "keit": ("", "en"),
-        "schaft": ("", "en"),
-        "tion": ("", "en"),
-        "tät": ("", "en"),
-        "nis": ("", "se", "sen"),
-        "tum": ("",),
-        "ling": ("",),
-        "chen": ("",),
-        "lein": ("",),
-        "ismus": ("",),
-        "enz": ("",),
-        "anz": ("",),
-    }.items()
-    for more in forms
-)
+_NOUN_ENDINGS = tuple(read_words("german_noun_endings"))
 _ADJECTIVE = re.compile(r"[a-zäöüß]{3,}(?:e|en|er|es|em)")
 _CASES = ("", "s", "es", "e", "en", "n")
 _PLACES = frozenset(
