@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from priming.core.when import SUFFIXES, language_name
+from priming.text.word_lists import read_lines
 
 _READ = 2_000
 """Characters of a text in which names of languages are looked for."""
+
+
+def _rows(name: str) -> Iterator[tuple[str, str]]:
+    """Read the words of ``words/languages/<name>.txt``, each with the languages before the colon of its line."""
+    for languages, words in (line.split(": ") for line in read_lines(f"languages/{name}")):
+        yield from ((languages, word) for word in words.split())
 
 
 _OF_DATA = frozenset(("ini", "json", "markdown", "restructuredtext", "toml", "xml", "yaml"))
@@ -17,78 +24,11 @@ CODE: Mapping[str, str] = {suffix: name for suffix, name in SUFFIXES.items() if 
 """Languages that programs, pages and queries are written in, by suffix."""
 DATA: Mapping[str, str] = {suffix: name for suffix, name in SUFFIXES.items() if name in _OF_DATA}
 """Languages of data and of prose, by suffix."""
-MANIFESTS: Mapping[str, str] = {
-    "pyproject.toml": "python",
-    "setup.py": "python",
-    "requirements.txt": "python",
-    "setup.cfg": "python",
-    "Pipfile": "python",
-    "package.json": "javascript",
-    "tsconfig.json": "typescript",
-    "go.mod": "go",
-    "Cargo.toml": "rust",
-    "pom.xml": "java",
-    "build.gradle": "java",
-    "build.gradle.kts": "kotlin",
-    "Gemfile": "ruby",
-    "composer.json": "php",
-    "mix.exs": "elixir",
-    "Package.swift": "swift",
-    "CMakeLists.txt": "c++",
-    "build.sbt": "scala",
-    "pubspec.yaml": "dart",
-    "deps.edn": "clojure",
-    "project.clj": "clojure",
-    "rebar.config": "erlang",
-    "stack.yaml": "haskell",
-    "dune-project": "ocaml",
-    "build.zig": "zig",
-    "main.tf": "terraform",
-}
+MANIFESTS: Mapping[str, str] = {file: language for language, file in _rows("manifests")}
 """Files that show in which language a project is written."""
 
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
-    program: tuple(languages.split(", "))
-    for languages, programs in (
-        (
-            "python",
-            "python python3 pytest tox nox unittest pip uv poetry pipenv hatch mypy pyright ruff flake8",
-        ),
-        ("python", "pylint black isort alembic manage.py twine ipython jupyter"),
-        ("go", "go gofmt golangci-lint staticcheck"),
-        ("rust", "cargo rustc rustfmt"),
-        (
-            "javascript, typescript",
-            "npm yarn pnpm bun deno node vitest jest mocha eslint prettier playwright cypress",
-        ),
-        ("javascript, typescript", "vite webpack npx bunx"),
-        ("typescript", "tsc ts-node tsx"),
-        ("ruby", "ruby gem bundle rake rspec rails rubocop"),
-        ("java", "java javac"),
-        ("java, kotlin", "mvn mvnw gradle gradlew"),
-        ("kotlin", "kotlinc ktlint"),
-        ("c, c++", "gcc g++ clang clang++ cmake ctest clang-format clang-tidy"),
-        ("objective-c, swift", "xcodebuild pod"),
-        ("powershell", "pwsh powershell"),
-        ("shell", "shellcheck shfmt"),
-        ("scala", "sbt scala"),
-        ("dart", "dart flutter"),
-        ("haskell", "ghc cabal stack"),
-        ("erlang", "rebar3"),
-        ("clojure", "lein clj"),
-        ("perl", "perl prove"),
-        ("r", "Rscript"),
-        ("julia", "julia"),
-        ("lua", "lua luacheck stylua"),
-        ("zig", "zig"),
-        ("dockerfile", "hadolint"),
-        ("php", "php composer phpunit"),
-        ("elixir", "mix iex"),
-        ("c#", "dotnet"),
-        ("swift", "swift swiftlint"),
-        ("terraform", "terraform tofu tflint"),
-    )
-    for program in programs.split()
+    program: tuple(languages.split(", ")) for languages, program in _rows("programs")
 }
 """Programs that work on code of one language, or of two that share their tools."""
 
@@ -97,23 +37,7 @@ _TEST_FILE = re.compile(
     r"|[_.-](?:tests?|spec)\.\w+$|[a-z\d]Tests?\.\w+$"
 )
 
-_NAMES: Mapping[str, str] = {
-    name: language
-    for language, names in {
-        "cmake": "cmakelists.txt",
-        "dockerfile": "dockerfile containerfile",
-        "go": "go.mod go.work",
-        "groovy": "jenkinsfile",
-        "json": ".babelrc .eslintrc .prettierrc",
-        "makefile": "makefile gnumakefile",
-        "python": "sconstruct snakefile wscript",
-        "ruby": "gemfile rakefile podfile vagrantfile fastfile brewfile guardfile",
-        "shell": ".bashrc .bash_profile .zshrc .zshenv .zprofile .profile .envrc",
-        "starlark": "tiltfile",
-        "toml": "pipfile cargo.lock poetry.lock uv.lock",
-    }.items()
-    for name in names.split()
-}
+_NAMES: Mapping[str, str] = {name: language for language, name in _rows("names")}
 """Files whose whole name, or its beginning ("Dockerfile.prod"), shows their language."""
 _TEMPLATES = frozenset(
     ("j2", "jinja", "jinja2", "tmpl", "tpl", "template", "in", "dist", "example", "sample")
