@@ -42,25 +42,7 @@ _ORDINALS = dict(
         strict=True,
     )
 )
-_UNITS = {
-    unit: (factor, base)
-    for units, factor, base in (
-        ("ms msec millisecond milliseconds", 1.0, "ms"), ("s sec secs second seconds sekunde sekunden", 1e3, "ms"),
-        ("m min mins minute minutes minuten", 6e4, "ms"), ("h hr hrs hour hours stunde stunden", 3.6e6, "ms"),
-        ("d day days tag tage tagen", 8.64e7, "ms"), ("w week weeks woche wochen", 6.048e8, "ms"),
-        ("month months monat monate", 1.0, "months"), ("y yr yrs year years jahr jahre", 12.0, "months"),
-        ("b byte bytes", 1.0, "bytes"), ("kb kilobyte kilobytes", 1e3, "bytes"),
-        ("mb megabyte megabytes", 1e6, "bytes"), ("gb gigabyte gigabytes", 1e9, "bytes"),
-        ("tb terabyte terabytes", 1e12, "bytes"), ("% percent pct prozent", 1.0, "percent"),
-        ("g gram grams gramm", 1.0, "g"), ("kg kilogram kilograms kilo kilos", 1e3, "g"),
-        ("ml millilitre millilitres milliliter milliliters", 1.0, "ml"), ("l litre litres liter liters", 1e3, "ml"),
-        ("px pixel pixels", 1.0, "px"), ("mm millimetre millimetres millimeter millimeters", 1.0, "mm"),
-        ("cm centimetre centimetres centimeter centimeters", 10.0, "mm"), ("metre metres meter meters", 1e3, "mm"),
-        ("km kilometre kilometres kilometer kilometers", 1e6, "mm"), ("mi mile miles", 1_609_344.0, "mm"),
-        ("€ eur euro euros", 1.0, "eur"), ("$ usd dollar dollars", 1.0, "usd"), ("£ gbp pound pounds", 1.0, "gbp"),
-    )
-    for unit in units.split()
-}  # fmt: skip
+_UNITS = {unit: (float(size), base) for size, base, *units in read_word_groups("measures") for unit in units}
 """For each unit, its size in a base unit, so that 90 seconds are 1.5 minutes."""
 _HALVES = {"am": 0, "in_morning": 0, "pm": 12, "in_afternoon": 12, "in_evening": 12}
 """The hours before each half of a day."""
