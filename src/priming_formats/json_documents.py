@@ -7,14 +7,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from priming.errors import ParamError
-from priming.transfer.conversations import Conversation, Message
+from priming.transfer.conversations import Conversation
 from priming.transfer.importers import Skipped
 from priming.transfer.reading import first_line, head_of, parse_json, read_text, skipping
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[][{},]', re.DOTALL)
+T = TypeVar("T")
 _CLOSING = {"{": "}", "[": "]"}
 
 
@@ -95,23 +96,18 @@ def read_conversations(
 ) -> Iterator[Conversation | Skipped]:
     """Yield what a function reads of the only object of a file, or of each in its list; others are skipped."""
     value, damaged = document(path)
-    for number, item in enumerate(items(value, str(path))):
-        where = f"{path}, conversation {number}"
-        if isinstance(item, dict):
-            yield from skipping(read(item, where))
-        else:
-            yield Skipped(ParamError(where, item, "must be an object"))
+    yield from read_each(items(value, str(path)), str(path), read, "conversation")
     yield from damaged
 
 
 def read_each(
-    items: Any, where: str, read: Callable[[dict[str, Any], str], Iterable[Message]]
-) -> Iterator[Message | Skipped]:
+    items: Any, where: str, read: Callable[[dict[str, Any], str], Iterable[T]], what: str = "message"
+) -> Iterator[T | Skipped]:
     """Yield what a function reads of each item of a list; one that cannot be read is skipped."""
     if not isinstance(items, list):
-        raise ParamError(where, items, "must be a list of messages")
+        raise ParamError(where, items, f"must be a list of {what}s")
     for number, item in enumerate(items):
-        place = f"{where}, message {number}"
+        place = f"{where}, {what} {number}"
         if isinstance(item, dict):
             yield from skipping(read(item, place))
         else:
