@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from priming.text.name_forms.kinds import NAME, QUOTED, Name
 from priming.text.word_lists import read_words
@@ -85,21 +85,24 @@ def names_without_case(text: str) -> Iterator[tuple[int, Name]]:
     if text.isascii() or not _CASELESS.search(text):
         return
     japanese = _KANA.search(text) is not None
-    for match in _DOTTED.finditer(text):
-        yield match.start(), Name(match[0], NAME)
-    for match in _QUOTED.finditer(text):
-        yield match.start(1), Name(match[1], QUOTED)
+    yield from _matches(_DOTTED, text)
+    yield from _matches(_QUOTED, text, 1, kind=QUOTED)
     yield from _japanese(text) if japanese else _chinese(text)
     for match in _KOREAN.finditer(text):
         if match[1] not in _ORDINARY:
             whole = match[1] if match[0].endswith(("씨", "님")) else match[0]
             yield match.start(), Name(whole, NAME)
     for pattern in (_TITLED_ARABIC, _TITLED_HINDI, _HINDI):
-        for match in pattern.finditer(text):
-            if match[1] not in _ORDINARY:
-                yield match.start(1), Name(match[1], NAME)
-    for match in _CHAINED_ARABIC.finditer(text):
-        yield match.start(), Name(match[0], NAME)
+        yield from _matches(pattern, text, 1, _ORDINARY)
+    yield from _matches(_CHAINED_ARABIC, text)
+
+
+def _matches(
+    pattern: re.Pattern[str], text: str, group: int = 0, but: Container[str] = (), kind: str = NAME
+) -> Iterator[tuple[int, Name]]:
+    for match in pattern.finditer(text):
+        if match[group] not in but:
+            yield match.start(group), Name(match[group], kind)
 
 
 def _chinese(text: str) -> Iterator[tuple[int, Name]]:
@@ -112,9 +115,5 @@ def _chinese(text: str) -> Iterator[tuple[int, Name]]:
 
 
 def _japanese(text: str) -> Iterator[tuple[int, Name]]:
-    for match in _HONOURED.finditer(text):
-        if match[1] not in _ORDINARY:
-            yield match.start(1), Name(match[1], NAME)
-    for match in _JAPANESE_PLACE.finditer(text):
-        if match[0] not in _ORDINARY:
-            yield match.start(), Name(match[0], NAME)
+    yield from _matches(_HONOURED, text, 1, _ORDINARY)
+    yield from _matches(_JAPANESE_PLACE, text, 0, _ORDINARY)
