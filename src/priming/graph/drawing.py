@@ -23,8 +23,8 @@ from priming.namespace import Namespace
 from priming.results import no_memories
 from priming.serialization import encode
 from priming.storage.rows import LinkRow, MemoryRow, VersionRow, record
+from priming.text.quotation import one_line, without_hidden
 from priming.text.quotation import visible as visible_text
-from priming.text.quotation import without_hidden
 from priming.types import Link, MemoryRecord
 
 ENTITY = "entity"
@@ -226,8 +226,7 @@ def _width(weight: float) -> str:
 
 def _label(node: DrawnNode) -> str:
     """The label of a node in a drawing: its heading, else the beginning of its gist."""
-    name = " ".join((node.heading or node.gist).split())
-    return name if len(name) <= _LABEL_LETTERS else name[: _LABEL_LETTERS - 1].rstrip() + "…"
+    return one_line(node.heading or node.gist, _LABEL_LETTERS)
 
 
 def json_text(drawing: GraphDrawing) -> str:

@@ -236,6 +236,16 @@ _ASCII = frozenset("<[\x7f")
 """Characters that JSON escapes only if it is made to."""
 
 
+def one_line(text: str, limit: int) -> str:
+    r"""Put a text on one line, cut to ``limit`` characters.
+
+    >>> one_line("a long\nline", 8)
+    'a long…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
 def count_text(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun.
 

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from priming.config.values import dataclass
 from priming.errors import ParamError
+from priming.text.quotation import one_line
 from priming.transfer.importers import Entry, Format, Item, Skipped
 from priming.transfer.reading import (
     DAMAGED,
@@ -28,7 +29,6 @@ from priming.transfer.reading import (
     digest_of,
     files,
     label,
-    one_line,
     skipping,
     time_of,
     title,

@@ -18,7 +18,8 @@ from typing import IO
 from priming.config.params.limits import STORE
 from priming.config.values import dataclass
 from priming.errors import ParamError
-from priming.transfer.reading import one_line, title
+from priming.text.quotation import one_line
+from priming.transfer.reading import title
 
 HEAD = "HEAD"
 

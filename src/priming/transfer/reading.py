@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from priming.config.params.limits import STORE
 from priming.errors import ParamError
 from priming.remember.drafts import draft
+from priming.text.quotation import one_line
 from priming.transfer.importers import Entry, Skipped
 
 T = TypeVar("T")
@@ -261,12 +262,6 @@ def title(text: str) -> str | None:
     """A text as a heading or speaker: a printable line, or None if it is blank."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return one_line(plain, LABEL_LETTERS) or None
-
-
-def one_line(text: str, limit: int) -> str:
-    """A text on one line, cut to ``limit`` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def clean_text(text: str, limit: int = STORE.content_limit) -> str:
