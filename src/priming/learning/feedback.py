@@ -21,7 +21,7 @@ from typing import Any
 
 from priming.config.values import dataclass
 from priming.config.words import VERDICTS
-from priming.core.arguments.checks import check_choice, check_name, check_text
+from priming.core.arguments.checks import check_choice, check_keys, check_name, check_text
 from priming.core.plasticity import TIERS, nudge
 from priming.errors import ParamError
 from priming.history.log import check_recalled_in, check_session
@@ -104,7 +104,7 @@ def feedback(
 
     """
     names = [verdict.replace("-", "_") for verdict in VERDICTS]
-    lists = map(_keys, names, (used, not_relevant, not_useful, confirmed, overridden))
+    lists = map(check_keys, names, (used, not_relevant, not_useful, confirmed, overridden))
     verdicts = dict(zip(VERDICTS, lists, strict=True))
     if not any(verdicts.values()):
         raise ParamError("feedback", None, f"must have at least one key under one of {', '.join(names)}")
@@ -122,12 +122,6 @@ def feedback(
             judged = {key: memory.find(key) for keys in verdicts.values() for key in keys}
             check_recalled_in(memory, batch.session, judged.values())
         return record_verdicts(memory, batch)
-
-
-def _keys(name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Collection):
-        raise ParamError(name, value, "must be a list of keys")
-    return tuple(dict.fromkeys(check_text(name, key) for key in value))
 
 
 def record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:

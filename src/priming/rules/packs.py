@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from priming.config.words import BUILT_IN, LEARNED_FROM
 from priming.core.arguments.checks import (
     absent_if_empty,
     check_description,
+    check_keys,
     check_pack_name,
     check_pack_version,
     check_path,
@@ -86,19 +87,13 @@ def _select(
     """The active behaviours that have one of the tags or one of the keys, in the order of the store."""
     tags, keys = absent_if_empty(tags), absent_if_empty(keys)
     tag_set = set() if tags is None else set(check_tags(tags))
-    named = {_active_behavior(memory, key).id for key in _check_keys(keys)}
+    named = {_active_behavior(memory, key).id for key in check_keys("keys", () if keys is None else keys)}
     records = memory.page_of(memory.now(), kinds=[BEHAVIOR])
     if tags is not None or keys is not None:
         records = [record for record in records if record.id in named or tag_set.intersection(record.tags)]
     if not records:
         raise memory.not_found(f"there is no active behaviour to pack in {memory.namespace!r}: see list")
     return records
-
-
-def _check_keys(value: Collection[str] | None) -> Collection[str]:
-    if isinstance(value, (str, Mapping)) or not isinstance(value, (Collection, type(None))):
-        raise ParamError("keys", value, "must be a list of keys")
-    return value or ()
 
 
 def _active_behavior(memory: Namespace, key: str) -> MemoryRecord:

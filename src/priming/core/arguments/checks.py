@@ -177,6 +177,13 @@ def check_tags(value: Any) -> tuple[str, ...]:
     return check_unique("tags", value, STORE.tags)
 
 
+def check_keys(name: str, value: Any) -> tuple[str, ...]:
+    """Keys of memories, each once, in their order."""
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Collection):
+        raise ParamError(name, value, "must be a list of keys")
+    return tuple(dict.fromkeys(check_text(name, key) for key in value))
+
+
 def check_unique(name: str, value: Any, most: int) -> tuple[str, ...]:
     """Short texts, each once, in their order."""
     if isinstance(value, tuple) and not value:
