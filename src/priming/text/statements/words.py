@@ -23,25 +23,13 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _CODE = re.compile(r"[_*./\\$@:#=<>&|()+]|^--?\w|\d|^[a-z]+[A-Z]")
 _VERSIONED = re.compile(r"([a-z][a-z+#.]*?)[-/@:_=]*v?\d+(?:[.]\d+)*")
 """A name with the number of its version: "python3.12", "es2020", "db-07"."""
-_UNITS_IN_WORDS = (
-    "zero", "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs", "seven sieben",
-    "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf", "thirteen", "fourteen", "fifteen",
-)  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
 _AMERICAN_OR = re.compile(r"(?<=\w{3})our(?=s?$|ed$|ings?$|al$|able$)")
 _AMERICAN_IZE = re.compile(r"(?<=\w{3})is(?=(?:e|es|ed|er|ing|ation)$)")
 """Endings that are spelled in two ways: colour, color; organise, organize."""
-_FIGURES = {word: str(n) for n, words in enumerate(_UNITS_IN_WORDS) for word in words.split()} | {
-    word: str(10 * ten) for ten, word in enumerate(_TENS, 2)
-}
+_NUMBERS = {word: figure for figure, *words in read_word_groups("figures") for word in words}
+_FIGURES = {word: figure for word, figure in _NUMBERS.items() if figure.isdigit()}
+_ORDINALS = {word: figure for word, figure in _NUMBERS.items() if word not in _FIGURES}
 _TIMES = {"once": "1", "twice": "2", "thrice": "3"}
-_ORDINALS = dict(
-    zip(
-        "last first second third fourth fifth sixth seventh eighth ninth tenth".split(),  # noqa: SIM905
-        ["0th", "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th"],
-        strict=True,
-    )
-)
 _UNITS = {unit: (float(size), base) for size, base, *units in read_word_groups("measures") for unit in units}
 """For each unit, its size in a base unit, so that 90 seconds are 1.5 minutes."""
 _HALVES = {"am": 0, "in_morning": 0, "pm": 12, "in_afternoon": 12, "in_evening": 12}
