@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from priming.core.arguments.normal_forms import folded, letters, lowered, mark_class
 from priming.core.when import stem, stemmer
-from priming.text.word_lists import UNITS, is_common, read_words
+from priming.text.word_lists import UNITS, is_common, read_word_groups, read_words
 
 TERM_CACHE = 1 << 16
 _SHORT = 512
@@ -73,26 +73,7 @@ LATIN_LANGUAGES = tuple(
 """Languages other than English that are recognised by their function words (``words/function_words``)."""
 LANGUAGES = ("english", *LATIN_LANGUAGES)
 _ASCII = frozenset(map(chr, range(128)))
-_LETTERS = {
-    language: frozenset(letters)
-    for language, letters in {
-        "german": "äöüß",
-        "french": "éèêçàœûîô",
-        "spanish": "ñáéíóú",
-        "portuguese": "ãõçáéê",
-        "italian": "àèòùì",
-        "catalan": "çàèòíï",
-        "polish": "ąęłńśźżć",
-        "czech": "ěščřžýů",
-        "turkish": "ğışçüö",
-        "hungarian": "őűáéö",
-        "romanian": "ășțâî",
-        "swedish": "åäö",
-        "finnish": "äö",
-        "danish": "æøå",
-        "norwegian": "æøå",
-    }.items()
-}
+_LETTERS = {language: frozenset(letters) for language, letters in read_word_groups("letters")}
 """Letters with marks that a language uses; beside a function word of it they count as another."""
 _ELIDING = ("french", "italian", "catalan")
 _ELIDED = re.compile(r"(?<!\w)[^\W\d_]{1,2}'(?=[^\W\d_])")
