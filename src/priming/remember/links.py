@@ -42,7 +42,7 @@ _LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """The checked arguments of ``link``."""
+    """The checked arguments of ``link``; in a pack, a link between two of its behaviours by their keys there."""
 
     source: str
     target: str

@@ -32,6 +32,7 @@ from priming.core.arguments.checks import (
 )
 from priming.core.graph import cycles
 from priming.errors import MOST_VIOLATIONS, Conflict, ParamError, SchemaTooNew, StoreError
+from priming.remember.links import LinkRequest
 from priming.storage.rows import LinkIdentity
 from priming.types import EMPTY
 
@@ -86,16 +87,6 @@ class PackRule:
 
 
 @dataclass(frozen=True, slots=True)
-class PackLink:
-    """A link between two behaviours of a pack."""
-
-    source: str
-    target: str
-    relation: str
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
 class PackFile:
     """The content of a pack file; ``signs`` are those of its relations that are not built in, by name."""
 
@@ -103,7 +94,7 @@ class PackFile:
     version: str
     description: str
     rules: tuple[PackRule, ...]
-    links: tuple[PackLink, ...]
+    links: tuple[LinkRequest, ...]
     signs: Mapping[str, int] = field(default_factory=lambda: EMPTY)
 
     @property
@@ -137,7 +128,7 @@ def write_pack(path: Path, pack: PackFile) -> None:
     _write_new(path, data)
 
 
-def _to_json(value: PackRule | PackLink) -> dict[str, Any]:
+def _to_json(value: PackRule | LinkRequest) -> dict[str, Any]:
     """The fields of a value that are not empty."""
     values = {f.name: getattr(value, f.name) for f in fields(value)}
     return {
@@ -258,7 +249,7 @@ class _PackReader:
             if "key" in values and "content" in values:
                 yield PackRule(**values)
 
-    def links(self, items: Sequence[Any], keys: set[str]) -> Iterator[PackLink]:
+    def links(self, items: Sequence[Any], keys: set[str]) -> Iterator[LinkRequest]:
         """Yield the links, each between two behaviours of the pack."""
         seen: set[LinkIdentity] = set()
         for i, item in enumerate(items):
@@ -266,7 +257,7 @@ class _PackReader:
             values = self.fields(where, item, _LINK)
             if len(values) < len(_LINK):
                 continue
-            link = PackLink(**values)
+            link = LinkRequest(**values)
             for name in ("source", "target"):
                 if values[name] not in keys:
                     self.add(where, ParamError(name, values[name], "must be the key of a behaviour here"))
@@ -277,7 +268,7 @@ class _PackReader:
             seen.add((link.source, link.target, link.relation))
             yield link
 
-    def check_cycles(self, links: Sequence[PackLink]) -> None:
+    def check_cycles(self, links: Sequence[LinkRequest]) -> None:
         """Add a violation for each cycle of a relation that ranks."""
         for relation in RANKED:
             for cycle in cycles((link.source, link.target) for link in links if link.relation == relation):

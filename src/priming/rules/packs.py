@@ -21,7 +21,8 @@ from priming.core.arguments.checks import (
 )
 from priming.errors import Conflict, ParamError
 from priming.namespace import Namespace
-from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackLink, PackRule, pack_of, write_pack
+from priming.remember.links import LinkRequest
+from priming.rules.pack_file import OWN_HISTORY, Origin, PackFile, PackRule, pack_of, write_pack
 from priming.rules.results import Pack
 from priming.storage.protocol import Logged
 from priming.storage.rows import LinkRow, MemoryRow, RowChange
@@ -73,7 +74,8 @@ def pack_create(
             if link.relation not in OWN_HISTORY
         ]
         links = tuple(
-            PackLink(pack_keys[row.source], pack_keys[row.target], row.relation, row.weight) for row in rows
+            LinkRequest(pack_keys[row.source], pack_keys[row.target], row.relation, row.weight)
+            for row in rows
         )
         own = memory.signs()
         signs = {row.relation: own.sign(row.relation) for row in rows if row.relation not in BUILT_IN}
