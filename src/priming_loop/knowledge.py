@@ -80,8 +80,10 @@ def symptom(verified: Verification) -> str | None:
     return next(iter((*marked[:1], *raised[-1:], *telling[:1], *lines[-1:])), None)
 
 
-_SAME, _SAME_BY_WORDS = 0.7, 0.8
-"""Minimum cosine of two texts that mean the same; by hashes, which know words and no meaning, it must be higher."""
+_SAME, _SAME_BY_WORDS, _SAME_ACTION = 0.68, 0.8, 0.77
+"""Minimum cosine of two texts that mean the same; by hashes, which know words and no meaning, it must be higher, and
+where nothing but the action differs.
+"""
 _REMEMBERED = 4_096
 """Number of texts whose vectors are kept for the next comparison."""
 _NUMBER, _FIRST = re.compile(r"\d+(?:\.\d+)*"), re.compile(r"[^\W\d_]+")
@@ -166,12 +168,13 @@ def meaning_same(memory: Namespace, text: str, others: Sequence[str]) -> bool:
     """Whether any of some other texts asks for what a text asks for, in whatever words.
 
     Meaning decides, by the vectors in use; but not where the judge reads a change, where numbers differ, or where the
-    same is to be done with something else: "deploy to staging", "deploy to production".
+    same is to be done with something else: "deploy to staging", "deploy to production". What is done to the same
+    thing must be nearer, since the thing alone brings the texts together: "print the invoice", "send the invoice".
     """
     near = closeness(memory, text, [[other] for other in others])
-    least = same_at(memory)
     return any(
-        cosine >= least and not _is_of_another(other, text)
+        cosine >= max(same_at(memory), _SAME_ACTION if _has_another_action(other, text) else 0.0)
+        and not _is_of_another(other, text)
         for other, cosine in zip(others, near, strict=True)
     )
 
@@ -189,6 +192,15 @@ def _is_of_another(first: str, second: str) -> bool:
     ours, theirs = (stem(_action(text)) for text in (first, second))
     stems = [{word.stem for word in read(text).words} for text in (first, second)]
     return opposite(ours, theirs) or (ours == theirs and not (stems[0] <= stems[1] or stems[1] <= stems[0]))
+
+
+def _has_another_action(first: str, second: str) -> bool:
+    """Whether the second of two texts only says another action, with which it begins, of what the first names."""
+    ours, theirs = (
+        {word.stem for word in read(text).words if word.text.casefold() != _action(text)}
+        for text in (first, second)
+    )
+    return theirs <= ours and stem(_action(first)) != stem(_action(second))
 
 
 def _numbers_differ(first: str, second: str) -> bool:

@@ -80,6 +80,23 @@ def test_nothing_else_is_told_with_it(memory):
         assert set(memory.loop_context(paraphrase).memory.injected_names) <= {key}
 
 
+@pytest.mark.parametrize(
+    ("first", "paraphrase", "other_action"),
+    [
+        ("Repot the orchids", "Put the orchids in new pots", "Water the orchids"),
+        ("Resize the disk of the mail server", "Enlarge the disk of the mail server", "Back up that disk"),
+        ("Let users change their e-mail address", "Allow people to edit their email", "Verify e-mail addresses"),
+        ("Seed the staging database", "Fill the staging database", "Dump the staging database"),
+        ("Book a table for the team", "Reserve a table for the team", "Pay for the table of the team"),
+    ],
+)
+def test_another_action_on_the_same_thing_is_not_taken_for_a_paraphrase(first, paraphrase, other_action):
+    with Memory.open("sqlite://", embedder=named("semantic:onnx")) as memory:
+        memory.remember(**lesson("failure", f"{first}: it broke", "Take your time"))
+        assert memory.loop_context(paraphrase).memory.fired
+        assert memory.loop_context(other_action).memory.injected_names == ()
+
+
 @pytest.mark.parametrize("objective", ["Remove dark mode from the dashboard", "Add a chart to the dashboard"])
 def test_a_lesson_does_not_apply_to_the_opposite_or_to_the_words_of_its_obstacle(objective):
     with Memory.open("sqlite://", embedder=named("semantic:onnx")) as memory:
