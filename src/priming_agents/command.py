@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from priming.config.settings import Settings
+    from priming.config.store_urls import Location
     from priming.operations.local_server import LocalServer
     from priming_agents.agents import Event
     from priming_agents.session import Mark
@@ -231,7 +232,7 @@ def _text(
     options: Mapping[str, str | None],
     work: Work,
 ) -> str:
-    """Return the text that an event injects; empty if there is no store yet, and no correction to create one for."""
+    """Return the text that an event injects. The session is that of the project, also before it has a store."""
     from priming.config import settings
     from priming.config.caller import Caller, calling
     from priming.maintenance.adoption import content_of
@@ -244,12 +245,14 @@ def _text(
     existing = find_stores(
         chosen, work.hosts, content=content, project_only=options["url"] is not None, call=work.call
     )
-    if (created := _new_store(chosen, name, event, work)) is not None:
+    place = stores.place_of_new_store(chosen)
+    if (created := _new_store(place, chosen, name, event, work)) is not None:
         existing = [created, *existing]
+    path = None if place is None else place.path
     if not existing:
-        return "" if content.store is None else teaching.unadopted(name, event)
+        return teaching.unadopted(name, event) if content.store else teaching.unstored(path, name, event)
     work.admit(chosen, existing)
-    database = existing[0].database
+    database = path or existing[0].database
     shown = partial(session.read_session, database, event.session)
     work.leftover = lambda *, read: _formatted(
         agent, name, session.constraints_text(existing if read else (), shown())
@@ -284,14 +287,15 @@ def _text(
     return text
 
 
-def _new_store(settings: Settings, name: str, event: Event, work: Work) -> HookStore | None:
-    """Return the store that a project gets, with its folder; None where it needs none.
+def _new_store(
+    place: Location | None, settings: Settings, name: str, event: Event, work: Work
+) -> HookStore | None:
+    """Return the store that a project gets at a place, with its folder; None where it needs none.
 
     It gets one at its first correction, and a repository at the first prompt of a session that is captured.
     """
     from priming_agents import capture, teaching
 
-    place = stores.place_of_new_store(settings)
     if place is None or place.path is None:
         return None
     if not (capture.needs_store(settings, place.path, name) or teaching.is_due(place.path, name, event)):

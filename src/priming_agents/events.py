@@ -109,7 +109,7 @@ def _prompt(call: HookCall) -> None:
         _remind(call, reminder)
         _inject_memories(call, recalls)
         _inject_files(call, text)
-    session.is_new_file, session.task = False, None
+    session.end_prompt()
 
 
 def _pre_tool(call: HookCall) -> None:
@@ -118,10 +118,7 @@ def _pre_tool(call: HookCall) -> None:
     tasks = context.tasks_of(call.event.command)
     environments = context.environments_of(call.event.command)
     context.note_logs(call.event.command, call.folder, call.session.logs)
-    if files:
-        call.session.file, call.session.is_new_file = files[0], True
-    elif tasks:
-        call.session.task = tasks[0]
+    call.session.note_work(files, tasks)
     if files or tasks or environments:
         languages = [language for file in files if (language := language_of(file))]
         languages = languages or context.languages_of_command(call.event.command)

@@ -124,6 +124,17 @@ class SessionState:
         times, last_prompt = self.shown[memory_id][:2]
         return bool(self.prompts - last_prompt >= HOOK.again * 2 ** (times - 1))
 
+    def note_work(self, files: Sequence[str], tasks: Sequence[str]) -> None:
+        """Note the file that is worked on, else the task."""
+        if files:
+            self.file, self.is_new_file = files[0], True
+        elif tasks:
+            self.task = tasks[0]
+
+    def end_prompt(self) -> None:
+        """Note that a prompt was read: what was done before it is no longer at hand, but for the file."""
+        self.is_new_file, self.task = False, None
+
     def place(self, memory_id: str, *, elsewhere: bool) -> None:
         """Note in which store a rule is."""
         if elsewhere and memory_id not in self.elsewhere:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from priming.config import private_files
+from priming.config import environment, private_files
 from priming.config.environment import QUEUED
 from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
@@ -31,11 +31,12 @@ from priming_agents.prompts import (
     Correction,
     PromptReading,
     contradicted,
+    is_understood,
     names_nothing,
     read_prompt,
     withdrawn,
 )
-from priming_agents.session import HookCall, Mark, SessionState, folder_of, read_session
+from priming_agents.session import HookCall, Mark, SessionState, folder_of, locked_session, read_session
 
 if TYPE_CHECKING:
     from priming_agents.agents import Event
@@ -84,6 +85,27 @@ def is_due(database: Path, name: str, event: Event) -> bool:
 def unadopted(name: str, event: Event) -> str:
     """What the agent is told of a correction in a folder whose store nobody adopted; empty without one."""
     return UNADOPTED if name == "prompt" and read_prompt(event.prompt).correction is not None else ""
+
+
+def unstored(database: Path | None, name: str, event: Event) -> str:
+    """Return what the agent is asked in a project without a store, and note what is worked on for a first correction.
+
+    Nothing happens where the project is to get no store at ``database``.
+    """
+    if database is None or name not in ("prompt", "pre-tool"):
+        return ""
+    before, reading = read_session(database, event.session), read_prompt(event.prompt)
+    folder = environment.here()
+    files = context.project_paths(event.files, folder, context.project_of(folder))
+    tasks = context.tasks_of(event.command)
+    is_unread = not (reading.asks or before.unread or is_understood(event.prompt))
+    if files or tasks or is_unread or (before.task and name == "prompt"):
+        with locked_session(database, event.session) as state:
+            if name == "prompt":
+                state.end_prompt()
+            state.note_work(files, tasks)
+            state.unread = state.unread or is_unread
+    return ASK if reading.asks else UNREAD if is_unread else ""
 
 
 def put(database: Path, call: str, name: str, event: Event, mark: Mark | None = None) -> bool:

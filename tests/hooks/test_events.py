@@ -454,6 +454,30 @@ def test_a_first_correction_makes_the_store_that_it_needs_at_the_root_of_the_rep
     assert "Use tabs instead of spaces" in project.text("session-start")
 
 
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_a_first_correction_applies_to_the_language_of_what_was_worked_on_before_there_was_a_store(
+    tmp_path, home, is_elsewhere, project
+):
+    if is_elsewhere:  # all projects have a store, this one has none
+        with Memory.open(f"sqlite:///{home}/.priming/memory.db", embedder=project.embedder) as memory:
+            memory.learn("Never swear in comments")
+    fresh = Project(tmp_path / "fresh")
+    (fresh.folder / ".git").mkdir(parents=True)
+    fresh.text("session-start")
+    fresh.edit("src/parser.rs")
+    text = fresh.text("prompt", prompt="No, return Result instead of panicking")
+    assert "It applies where language = rust." in text
+
+
+def test_what_may_be_a_first_correction_is_asked_about_and_makes_no_store(tmp_path):
+    project = Project(tmp_path / "fresh")
+    (project.folder / ".git").mkdir(parents=True)
+    assert project.text("prompt", prompt="We keep fixtures in tests/data here") == ASK
+    assert project.text("prompt", prompt="Le port du serveur de test est le 7443, pas le 8080") == UNREAD
+    assert project.text("prompt", prompt="Le cache du serveur de test est vide après chaque nuit") == ""
+    assert not project.database.exists()
+
+
 def test_a_first_correction_that_waits_makes_the_store_with_the_next_prompt(tmp_path, home, monkeypatch):
     project = Project(tmp_path / "fresh")
     (project.folder / ".git").mkdir(parents=True)
