@@ -21,8 +21,9 @@ from priming.config.environment import QUEUED
 from priming.config.values import dataclass
 from priming.config.words import HOOK as HOOK_SOURCE
 from priming.core.arguments.checks import PAGE_LIMIT
+from priming.core.when import language_name
 from priming.errors import Conflict, NotFound, ParamError, StoreError
-from priming.text.languages import language_of
+from priming.text.languages import code_language_of, language_of
 from priming.text.quotation import bracketed, conditions_text, label, quote_text
 from priming_agents import context
 from priming_agents.calls import ANSWER, id_of, moment
@@ -254,7 +255,7 @@ def _learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
 
 
 def _scope(session: SessionState, right: str) -> dict[str, Any]:
-    """Where a rule applies: to the task at hand if the rule names it, else to the language at hand."""
+    """Where a rule applies: to the task at hand if the rule names it, else to the language of the code at hand."""
     stems = context.stems(right)
     if session.task and context.stem(session.task) in stems:
         return {"task": session.task}
@@ -263,7 +264,10 @@ def _scope(session: SessionState, right: str) -> dict[str, Any]:
     if any(context.stem(task) in stems for task in context.task_commands()):
         return {}
     language = language_of(session.file) if session.file else None
-    return {"language": language} if language else {}
+    is_code = session.file is not None and code_language_of(session.file) is not None
+    # A rule said over data or prose is about what these describe, unless it names them.
+    is_meant = is_code or language in map(language_name, right.split())
+    return {"language": language} if language and is_meant else {}
 
 
 def remove(database: Path, call: str) -> None:

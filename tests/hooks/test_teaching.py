@@ -183,6 +183,21 @@ def test_the_file_worked_on_last_counts_for_later_prompts_too(project):
     assert 'It replaces this rule: "Never use naked returns". It applies where language = go.' in second
 
 
+@pytest.mark.parametrize(
+    ("file", "prompt", "scope"),
+    [
+        ("README.md", "From now on, wrap lines at 90 characters", "everywhere"),
+        ("settings/base.yaml", "Never use anchors", "everywhere"),
+        ("Dockerfile", "Never install editors", "everywhere"),
+        ("README.md", "From now on, use asterisks for lists in Markdown", "where language = markdown"),
+        ("lib/a.lua", "From now on, wrap lines at 90 characters", "where language = lua"),
+    ],
+)
+def test_a_rule_said_over_data_or_prose_has_their_language_only_if_it_names_it(project, file, prompt, scope):
+    project.edit(file)
+    assert f"It applies {scope}." in project.text("prompt", prompt=prompt)
+
+
 def test_the_file_worked_on_last_counts_until_another_is_or_the_session_ends(project):
     project.edit("cmd/server.go")
     project.edit("web/app.ts")

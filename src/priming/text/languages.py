@@ -19,7 +19,7 @@ def _rows(name: str) -> Iterator[tuple[str, str]]:
         yield from ((languages, word) for word in words.split())
 
 
-_OF_DATA = frozenset(("ini", "json", "markdown", "restructuredtext", "toml", "xml", "yaml"))
+_OF_DATA = frozenset(("dockerfile", "ini", "json", "markdown", "restructuredtext", "toml", "xml", "yaml"))
 CODE: Mapping[str, str] = {suffix: name for suffix, name in SUFFIXES.items() if name not in _OF_DATA}
 """Languages that programs, pages and queries are written in, by suffix."""
 DATA: Mapping[str, str] = {suffix: name for suffix, name in SUFFIXES.items() if name in _OF_DATA}
