@@ -124,11 +124,24 @@ def names_nothing(text: str) -> bool:
 
 
 def contradicted(statement: str, rules: Sequence[str]) -> list[str]:
-    """The rules of which a statement says the opposite, or another value."""
-    from priming.text.statements.judge import judge
+    """The rules of which a statement says the opposite, or another value; in part, if it is about all that they are.
 
+    >>> contradicted("Deploy on Fridays only with approval", ["Never deploy on Fridays", "Never deploy on Mondays"])
+    ['Never deploy on Fridays']
+    """
     topic = _topic(statement)
-    return [rule for rule in rules if topic & _topic(rule) and judge(rule, statement).kind == "changes"]
+    return [rule for rule in rules if topic & _topic(rule) and _contradicts(statement, rule)]
+
+
+def _contradicts(statement: str, rule: str) -> bool:
+    from priming.text.statements.judge import judge
+    from priming.text.statements.reader import is_event, read
+
+    kind = judge(rule, statement).kind
+    if kind != "unclear" or is_event(statement) or not _topic(rule) <= _topic(statement):
+        return kind == "changes"
+    signs = {word.stem: word.sign for word in read(rule).words}
+    return any(signs.get(word.stem, word.sign) != word.sign for word in read(statement).words)
 
 
 @lru_cache(maxsize=4_096)

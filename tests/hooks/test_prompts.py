@@ -342,6 +342,33 @@ def test_who_speaks_of_a_rule_as_a_rule_is_asked_about_it_and_confirms_nothing(t
 
 
 @each_row(
+    ("text", "rule"),
+    [
+        ("Forget the thing with the sorted imports", "Sort imports"),
+        ("Publish on weekends only with a second pair of eyes", "Never publish on weekends"),
+        ("send the newsletter without a preview this time", "Preview every newsletter"),
+    ],
+)
+def test_what_goes_against_all_that_a_rule_is_about_is_told_beside_it(text, rule):
+    statements = read_prompt(text).statements
+    assert [
+        against for each in statements for against in contradicted(each, [rule, "Publish on Mondays"])
+    ] == [rule]
+
+
+@each_row(
+    ("text", "rule"),
+    [
+        ("I published on the weekend and it failed", "Never publish on weekends"),
+        ("Sort the imports in cart.py", "Sort imports"),
+        ("Send the newsletter", "Preview every newsletter"),
+    ],
+)
+def test_what_happened_and_what_follows_a_rule_goes_against_none(text, rule):
+    assert not [against for each in read_prompt(text).statements for against in contradicted(each, [rule])]
+
+
+@each_row(
     "text", ["New rule: use tabs", "Which rules are there on tabs?", "Don't use tabs in tests any more"]
 )
 def test_a_rule_that_is_learned_whole_and_a_question_about_rules_withdraw_nothing(text):

@@ -85,7 +85,11 @@ def test_nothing_else_is_told_with_it(memory):
     [
         ("Repot the orchids", "Put the orchids in new pots", "Water the orchids"),
         ("Resize the disk of the mail server", "Enlarge the disk of the mail server", "Back up that disk"),
-        ("Let users change their e-mail address", "Allow people to edit their email", "Verify e-mail addresses"),
+        (
+            "Let users change their e-mail address",
+            "Allow people to edit their email",
+            "Verify e-mail addresses",
+        ),
         ("Seed the staging database", "Fill the staging database", "Dump the staging database"),
         ("Book a table for the team", "Reserve a table for the team", "Pay for the table of the team"),
     ],
