@@ -87,6 +87,8 @@ that's wrong, use main.go instead of lib.go
 No, write Maria instead of Ines
 wrong, pick option B
 Nein, nimm Tisch 5 statt Tisch 4
+Nein, nimm für diesen Test Hafermehl statt Roggenmehl
+Nein, nimm hier Öl statt Butter
 """,
     "a choice that may be for this task": """
 Don't use npm, use pnpm instead
