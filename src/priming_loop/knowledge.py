@@ -228,7 +228,7 @@ def occasions_of(memory: Namespace, record: MemoryRecord, text: str) -> frozense
     )
     if is_decided or not verbal:
         return frozenset(verbal.values())
-    nearest = max(verbal, key=lambda each: closeness(memory, text, [[each]])[0])
+    nearest = _nearest(memory, text, [*verbal])
     return frozenset(("applies" if meaning_same(memory, text, [nearest]) else "elsewhere",))
 
 
@@ -246,8 +246,19 @@ def _has_another_verb(first: str, second: str) -> bool:
 
 
 def applies(memory: Namespace, record: MemoryRecord, text: str) -> bool:
-    """Whether a lesson is about just this: only then it answers for what becomes of it."""
-    return "applies" in occasions_of(memory, record, text)
+    """Whether a lesson is about just this, by its words: only then it answers for what becomes of it.
+
+    A lesson that applies by its meaning is told, but vectors know what is spoken of better than what is done with it.
+    """
+    about = triggers(record)
+    is_said = any(_occasion(each, text) == "applies" for each in about) or (
+        bool(about) and not _has_another_verb(_nearest(memory, text, about), text)
+    )
+    return is_said and "applies" in occasions_of(memory, record, text)
+
+
+def _nearest(memory: Namespace, text: str, others: Sequence[str]) -> str:
+    return max(others, key=lambda each: closeness(memory, text, [[each]])[0])
 
 
 def closeness(memory: Namespace, text: str, groups: Sequence[Sequence[str]]) -> list[float]:

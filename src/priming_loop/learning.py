@@ -124,7 +124,7 @@ def _credited(closed: _ClosedTask, recurred: Sequence[str], repeated: str | None
     """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
     Blamed are only memories that apply to this task, and those that were used against the verdict of its gate; none
-    that repeats the advice of a lesson that helped.
+    that repeats the advice of a lesson that helped, and no wall without advice where the task is blocked: it stands.
     """
     memory, task, is_blocked = closed.memory, closed.task, closed.task.status == BLOCKED
     shown = _shown(closed, task.attempts)
@@ -137,6 +137,7 @@ def _credited(closed: _ClosedTask, recurred: Sequence[str], repeated: str | None
         key
         for key, record in {record.key: record for record in shown.values()}.items()
         if key not in (*claimed, *recurred, repeated)
+        and not (is_blocked and record.kind == FAILURE and not LessonMetadata.of(record).solved)
         and knowledge.applies(memory, record, task.plan.objective)
         and not knowledge.meaning_same(memory, LessonMetadata.of(record).advice, [*filter(None, advice)])
     ]

@@ -8,6 +8,7 @@ import pytest
 from tests.rows import each_row
 
 from priming import Memory
+from priming.embedding.registry import named
 from priming.llm.protocol import ScriptedAgent
 from priming_loop.acting import act
 from priming_loop.context import gather, shown_memory
@@ -527,3 +528,32 @@ def test_what_is_about_another_task_of_the_session_is_not_blamed(runs):
 
 
 LETTERS = ((40, "speakers", "Oslo"), (300, "guests", "home"), (12, "press", "the weekly papers"))
+
+
+MENU = "Translate the menu into Japanese"
+
+
+def block(memory, obstacle):
+    """Block a task about the menu, which was shown what is remembered of it."""
+    session = memory.loop_task_new_session(MENU).session_id
+    injected = memory.loop_context(MENU, session=session).memory.injected_names
+    memory.loop_task_add(session, 1, MENU, injected=list(injected))
+    return memory.loop_task_block(session, 1, obstacle).feedback
+
+
+def test_a_wall_that_is_hit_again_in_other_words_is_not_blamed_for_it():
+    with Memory.open("sqlite://", embedder=named("semantic:onnx")) as memory:
+        for obstacle in ("The font has no kanji", "There are no kanji in the font", "The font lacks kanji"):
+            assert block(memory, obstacle).unhelpful == 0
+        assert {record.use.failed for record in memory.list(kinds=["failure"])} == {0}
+
+
+def test_a_lesson_that_is_told_for_another_action_on_the_same_thing_is_not_blamed(tmp_path):
+    other = "Print the menu in Japanese"
+    with Memory.open("sqlite://", embedder=named("semantic:onnx")) as memory:
+        block(memory, "The font has no kanji")
+        session = memory.loop_task_new_session(other, folder=str(tmp_path)).session_id
+        (shown_key,) = memory.loop_context(other, session=session).memory.injected_names
+        memory.loop_task_add(session, 1, other, injected=[shown_key], verify="true")
+        assert memory.loop_task_complete(session, 1, "Printed it.").feedback.unhelpful == 0
+        assert counts(memory, shown_key) == (0, 0)
