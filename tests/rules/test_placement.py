@@ -137,6 +137,50 @@ def test_an_unclear_change_leaves_both_rules_the_later_first_and_says_so():
     assert entry.reason.startswith("both are shown: it is unclear")
 
 
+STAGING, PRODUCTION, LEGACY = (
+    Cue(environment="staging"),
+    Cue(environment="production"),
+    Cue(file="legacy/**"),
+)
+
+
+def test_what_a_hook_heard_changes_the_rules_of_all_places_and_holds_in_all_of_them():
+    memory = learned(("Deploy with Helm", PRODUCTION), ("Deploy with compose", STAGING))
+    memory.learn("Deploy with Nomad", source="hook")
+    (rule,) = memory.list(kinds=["behavior"])
+    assert (rule.content, rule.when) == ("Deploy with Nomad", {"environment": ["production", "staging"]})
+    assert memory.validate() == []
+
+
+def test_what_a_hook_heard_changes_the_rule_and_leaves_its_exception_to_be_settled():
+    for order in (
+        (("Log in German", STAGING), ("Log in English", None)),
+        (
+            ("Log in English", None),
+            ("Log in German", STAGING),
+        ),
+    ):
+        memory = learned(*order)
+        done = memory.learn("Log in French", source="hook")
+        assert (done.placement, done.previous, done.when) == ("supersede", "Log in English", {})
+        assert {rule.content for rule in memory.list(kinds=["behavior"])} == {
+            "Log in French",
+            "Log in German",
+        }
+        assert any("review lists both" in reason for reason in done.reasons)
+
+
+def test_what_says_more_of_a_rule_is_not_taken_for_a_change_of_its_exception():
+    memory = learned(("Use tabs", LEGACY), ("Use spaces", None))
+    done = memory.learn("Use three spaces", cue=Cue(language="c"), source="hook")
+    assert {rule.content for rule in memory.list(kinds=["behavior"])} == {
+        "Use tabs",
+        "Use spaces",
+        "Use three spaces",
+    }
+    assert any("use-tabs" in reason and "review lists both" in reason for reason in done.reasons)
+
+
 def test_a_condition_that_a_hook_inferred_is_no_exception():
     memory = opened()
     memory.learn(A, cue=Cue(language="python"), source="hook")

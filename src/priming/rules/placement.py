@@ -77,7 +77,7 @@ class BehaviorPlacement:
     compared: frozenset[str] = frozenset()
     """The ids of the behaviours that ``links`` are complete for."""
     reversed: tuple[MemoryRecord, ...] = ()
-    """Further behaviours for the same conditions that the correction reverses and replaces."""
+    """Further behaviours that the correction reverses and replaces: for the same predicates, with their values."""
 
 
 def place_behavior(
@@ -85,19 +85,21 @@ def place_behavior(
 ) -> BehaviorPlacement:
     """Decide where a new behaviour, instead of ``wrong``, belongs among the existing ones (docs/laws.md)."""
     comparisons = compare_behaviors(new, existing, wrong=wrong)
-    decisive = sorted((near for near in comparisons if near.placement != "create"), key=_by_precedence)
+    decisions = (near for near in comparisons if near.placement != "create")
+    decisive = sorted((near for near in decisions if not _is_beside(near, comparisons)), key=_by_precedence)
     nearest = next(iter(decisive or comparisons), None)
     decided = nearest.placement if nearest else "create"
     reason = _reason(decided, nearest)
     # A behaviour that takes the place of another keeps its row, and gets links to the rest as it is afterwards.
     replaced = nearest is not None and decided in ("merge", "widen", "supersede")
-    superseded = [near for near in comparisons if near is not nearest and near.placement == "supersede"]
-    reversals = [near for near in superseded if near.change.kind == "changes"]
+    reversals = [near for near in comparisons if near is not nearest and _reverses(near, nearest)]
     comparisons = [near for near in comparisons if near not in reversals]
     if nearest is None or not replaced:
         others, when = comparisons, new.when
     else:
         when = _conditions_after(new, nearest)
+        for near in reversals:
+            when = {name: _both(value, near.existing.when[name]) for name, value in when.items()}
         content = new.content if decided == "supersede" else nearest.existing.content
         rest = [near.existing for near in comparisons if near is not nearest]
         after = replace(new, content=content, when=when)
@@ -111,6 +113,24 @@ def place_behavior(
     compared = frozenset(near.existing.id for near in others)
     stands_for = tuple(near.existing for near in reversals)
     return BehaviorPlacement(decided, nearest, when, links, (reason, *remarks), compared, stands_for)
+
+
+def _reverses(near: BehaviorComparison, nearest: BehaviorComparison | None) -> bool:
+    """Whether a behaviour is reversed too, for conditions that the changed one can have beside its own."""
+    keys = None if nearest is None else nearest.existing.when.keys()
+    reversed_ = near.placement == "supersede" and near.change.kind == "changes"
+    return reversed_ and near.existing.when.keys() == keys
+
+
+def _is_beside(near: BehaviorComparison, comparisons: Sequence[BehaviorComparison]) -> bool:
+    """Whether a behaviour is the exception to another, about which the new one may as well say more: both stand."""
+    when = near.existing.when
+    return (near.placement, near.scopes == "equal") == ("supersede", False) and any(
+        other.change.kind in ("narrower", "wider")
+        and when
+        and (not other.existing.when or is_more_specific(when, other.existing.when))
+        for other in comparisons
+    )
 
 
 def compare_behaviors(
@@ -279,9 +299,10 @@ def _both(old: Any, new: Any) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def _by_precedence(near: BehaviorComparison) -> tuple[bool, int]:
+def _by_precedence(near: BehaviorComparison) -> tuple[bool, int, int]:
     repeats = near.placement == "merge" and near.scopes == "equal"
-    return not repeats, _DECISIONS.index(near.placement)
+    is_own = 0 if near.scopes == "equal" else 1 if near.scopes == "narrower" else 2
+    return not repeats, _DECISIONS.index(near.placement), is_own
 
 
 def _links(near: BehaviorComparison) -> list[RuleLink]:
