@@ -223,8 +223,12 @@ def reply(rule: Mapping[str, Any]) -> str:
         return f"The user said before, {text} This is not in force, because {later} was learned after it."
     replaced = f" It replaces this rule: {_sentence(rule['previous'])}" if rule.get("previous") else ""
     where = f" It applies {conditions_text(rule.get('when') or {}, label, ' and ')}."
-    doubts = (each for each in rule.get("reasons", ()) if "review lists" in each or "priming review" in each)
-    beside = (f" {doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
+    others = (
+        each
+        for each in rule.get("reasons", ())
+        if "review lists" in each or "priming review" in each or each.startswith("takes the place of")
+    )
+    beside = (f" {other[0].upper()}{other[1:]}." for other in others)
     return "".join([f"Learned from what the user said, as {text}{replaced}{where}", *beside])
 
 

@@ -183,6 +183,18 @@ def test_the_file_worked_on_last_counts_for_later_prompts_too(project):
     assert 'It replaces this rule: "Never use naked returns". It applies where language = go.' in second
 
 
+def test_of_all_rules_that_a_correction_takes_the_place_of_the_agent_is_told(project):
+    with project.memory() as memory:
+        memory.learn("Deploy with Helm", cue=Cue(environment="production"))
+        memory.learn("Deploy with compose", cue=Cue(environment="staging"))
+    text = project.text("prompt", prompt="From now on, deploy with Nomad")
+    assert (
+        'It replaces this rule: "Deploy with Helm". It applies where environment = production or staging.'
+        in text
+    )
+    assert "Takes the place of deploy-with-compose too" in text
+
+
 @pytest.mark.parametrize(
     ("file", "prompt", "scope"),
     [
