@@ -23,7 +23,7 @@ from priming.config.words import HOOK as HOOK_SOURCE
 from priming.core.arguments.checks import PAGE_LIMIT
 from priming.core.when import language_name
 from priming.errors import Conflict, NotFound, ParamError, StoreError
-from priming.text.languages import code_language_of, language_of
+from priming.text.languages import code_language_of, language_of, languages_in
 from priming.text.quotation import bracketed, conditions_text, label, quote_text
 from priming_agents import context
 from priming_agents.calls import ANSWER, id_of, moment
@@ -269,9 +269,10 @@ def _scope(session: SessionState, right: str) -> dict[str, Any]:
         return {}
     language = language_of(session.file) if session.file else None
     is_code = session.file is not None and code_language_of(session.file) is not None
-    # A rule said over data or prose is about what these describe, unless it names them.
-    is_meant = is_code or language in map(language_name, right.split())
-    return {"language": language} if language and is_meant else {}
+    # A rule said over data or prose is about what these describe, unless it names them; or it names another language.
+    named = languages_in(right)
+    is_named = language in (*named, *map(language_name, right.split()))
+    return {"language": language} if language and (is_named or (is_code and not named)) else {}
 
 
 def remove(database: Path, call: str) -> None:

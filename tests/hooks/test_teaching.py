@@ -203,9 +203,13 @@ def test_of_all_rules_that_a_correction_takes_the_place_of_the_agent_is_told(pro
         ("Dockerfile", "Never install editors", "everywhere"),
         ("README.md", "From now on, use asterisks for lists in Markdown", "where language = markdown"),
         ("lib/a.lua", "From now on, wrap lines at 90 characters", "where language = lua"),
+        ("web/a.ts", "Never use var in JavaScript", "everywhere"),
+        ("web/a.ts", "Never use enums in TypeScript", "where language = typescript"),
     ],
 )
-def test_a_rule_said_over_data_or_prose_has_their_language_only_if_it_names_it(project, file, prompt, scope):
+def test_a_rule_has_the_language_of_code_at_hand_unless_it_names_another_and_of_data_only_if_it_names_it(
+    project, file, prompt, scope
+):
     project.edit(file)
     assert f"It applies {scope}." in project.text("prompt", prompt=prompt)
 
