@@ -89,6 +89,7 @@ wrong, pick option B
 Nein, nimm Tisch 5 statt Tisch 4
 Nein, nimm für diesen Test Hafermehl statt Roggenmehl
 Nein, nimm hier Öl statt Butter
+Nein, schreibe es auf Deutsch
 """,
     "a choice that may be for this task": """
 Don't use npm, use pnpm instead
