@@ -158,8 +158,7 @@ def withdraw(call: HookCall, reading: PromptReading, learned: str | None) -> boo
     if reading.withdrawals and not (doubtful or forgotten) and names_nothing(call.event.prompt):
         meant = call.session.told_last()
         doubtful += [rule for rule, key in keys.items() if key in meant]
-    if reading.correction is None:  # what is learned is placed beside the rest
-        doubtful += [rule for statement in reading.statements for rule in contradicted(statement, [*keys])]
+    doubtful += [rule for statement in reading.statements for rule in contradicted(statement, [*keys])]
     doubtful = [*dict.fromkeys(rule for rule in doubtful if rule in keys)][: HOOK.limit]
     for rule in doubtful:
         call.add(f"{WITHDRAWING} {bracketed(keys[rule])}: {quote_text(rule)}")

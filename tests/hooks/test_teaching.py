@@ -183,6 +183,12 @@ def test_the_file_worked_on_last_counts_for_later_prompts_too(project):
     assert 'It replaces this rule: "Never use naked returns". It applies where language = go.' in second
 
 
+def test_beside_a_correction_the_rule_that_another_sentence_goes_against_is_told(project):
+    text = project.text("prompt", prompt="No, use pnpm instead of npm. Pushing to main is fine now.")
+    assert "Learned from what the user said, as [use-pnpm-instead-of-npm]" in text
+    assert f'{teaching.WITHDRAWING} [never-push-to-main]: "Never push to main"' in text
+
+
 def test_of_all_rules_that_a_correction_takes_the_place_of_the_agent_is_told(project):
     with project.memory() as memory:
         memory.learn("Deploy with Helm", cue=Cue(environment="production"))
