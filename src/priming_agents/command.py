@@ -272,7 +272,7 @@ def _text(
             state.answer(work.call, "")
         if work.call not in state.answers:
             own, project = content.store is None, context.project_of(folder)
-            captures = own and capture.is_on(chosen, database)
+            captures = own and capture.is_on(chosen, existing[0].database)
             call = session.HookCall(
                 event, agent, state, folder, project, existing, work.attended, own, captures
             )

@@ -18,7 +18,7 @@ from priming_agents.context import Candidate
 from priming_agents.limits import HOOK
 from priming_agents.prompts import is_understood, read_prompt
 from priming_agents.session import HookCall
-from priming_agents.stores import HookStore
+from priming_agents.stores import HookStore, is_everywhere
 from priming_agents.teaching import ASK, UNREAD
 from priming_agents.transcripts import COMMITTED
 
@@ -214,7 +214,7 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any], *, beside: Sequence[Pa
             if is_due and content not in contents:
                 contents.add(content)
                 candidates.append(rule)
-                call.session.place(rule.memory["id"], elsewhere=store is not call.own_store)
+                call.session.place(rule.memory["id"], elsewhere=is_everywhere(store.database))
     missing = [key for key in left_out if key not in shown]
     rules = sorted(candidates, key=lambda rule: not rule.is_constraint)
     _inject(call, header, rules, rule=True, left_out=missing)
@@ -361,8 +361,8 @@ def _confirm_rules(call: HookCall) -> None:
     ]
     if rules and session.prompts:
         for store in call.stores:
-            is_own = store is call.own_store
-            here = {name: key for name, key in rules if (name not in session.elsewhere) is is_own}
+            elsewhere = is_everywhere(store.database)
+            here = {name: key for name, key in rules if (name in session.elsewhere) is elsewhere}
             session.confirmed += here
             request = {"confirmed": [*here.values()], "tier": "automatic", "session": call.event.session}
             if here:

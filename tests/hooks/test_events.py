@@ -469,6 +469,34 @@ def test_a_first_correction_applies_to_the_language_of_what_was_worked_on_before
     assert "It applies where language = rust." in text
 
 
+def test_rules_of_all_projects_are_confirmed_there_after_the_project_got_a_store(tmp_path, home, project):
+    everywhere = f"sqlite:///{home}/.priming/memory.db"
+    with Memory.open(everywhere, embedder=project.embedder) as memory:
+        memory.learn("Never swear in comments")
+    fresh = Project(tmp_path / "fresh")
+    (fresh.folder / ".git").mkdir(parents=True)
+    assert "Never swear in comments" in fresh.text("session-start")
+    for prompt in ("What is here?", "No, use tabs instead of spaces", "go on", "and on"):
+        assert "Never swear" not in fresh.text("prompt", prompt=prompt)
+    with Memory.open(everywhere, embedder=project.embedder) as memory:
+        assert memory.get("never-swear-in-comments").use.followed == 1
+
+
+def test_no_session_is_stored_in_the_store_of_all_projects(tmp_path, home, project, monkeypatch):
+    monkeypatch.setenv("PRIMING_HOOKS_CAPTURE", "on")
+    everywhere = f"sqlite:///{home}/.priming/memory.db"
+    with Memory.open(everywhere, embedder=project.embedder) as memory:
+        memory.learn("Never swear in comments")
+    plain = Project(tmp_path / "plain")
+    plain.folder.mkdir()
+    plain.text("session-start")
+    plain.text("prompt", prompt="Which parser reads the invoices?")
+    plain.hook("stop", last_assistant_message="Nothing.")
+    plain.hook("session-end", reason="exit")
+    with Memory.open(everywhere, embedder=project.embedder) as memory:
+        assert memory.list(kinds=["episode"]) == []
+
+
 def test_what_may_be_a_first_correction_is_asked_about_and_makes_no_store(tmp_path):
     project = Project(tmp_path / "fresh")
     (project.folder / ".git").mkdir(parents=True)
