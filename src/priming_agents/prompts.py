@@ -82,7 +82,7 @@ def read_prompt(text: str) -> PromptReading:
         is_learned = rule is not None and correction is None  # then the judge sees what it takes the place of
         if names_rule or _has("withdrawal", plain) or (_has("expired", plain) and not is_learned):
             withdrawals.append(own)
-        elif not (is_learned or _is_question(plain) or _has("reported", plain) or _has("unreal", plain)):
+        elif not (is_learned or _is_question(plain) or _has("reported", plain)):
             statements.append(own[begin:])
         asks = asks or (may_last and not is_learned)
         correction = correction or rule

@@ -350,6 +350,7 @@ def test_who_speaks_of_a_rule_as_a_rule_is_asked_about_it_and_confirms_nothing(t
         ("Forget the thing with the sorted imports", "Sort imports"),
         ("Publish on weekends only with a second pair of eyes", "Never publish on weekends"),
         ("send the newsletter without a preview this time", "Preview every newsletter"),
+        ("Obituaries may be published on weekends", "Never publish on weekends"),
     ],
 )
 def test_what_goes_against_all_that_a_rule_is_about_is_told_beside_it(text, rule):
