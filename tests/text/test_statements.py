@@ -345,6 +345,28 @@ def test_facts_differ_by_their_values_and_not_by_their_forms():
     assert not differ("Is the rent 1,200?", "The rent is 1,300")
 
 
+@each_row(
+    ("template", "written", "again", "other"),
+    [
+        ("The licence costs {}", "13,99 €", "13.99 euros", "17,99 €"),
+        ("Das Abo kostet {}", "€13,99", "13,99 €", "€1399"),
+        ("The rent is {}", "1.450 €", "1450 €", "1.520 €"),
+        ("Die Miete beträgt {}", "1.450,50 €", "€1450,50", "1.450,80 €"),
+        ("The walk takes {}", "1,5 hours", "90 minutes", "2,5 hours"),
+        ("The beam is {}", "3,25 cm", "3.25 cm", "32,5 cm"),
+    ],
+)
+def test_a_decimal_comma_and_dots_between_thousands_are_of_the_number(template, written, again, other):
+    first, second, third = map(template.format, (written, again, other))
+    assert judge(first, second).kind == "same"
+    assert differ(first, third)
+    assert judge(first, third).removed == (written,)
+
+
+def test_numbers_in_a_list_stay_apart():
+    assert [word.stem for word in read("Open ports 1,2,3 of it").words][1:] == ["port", "1", "2", "3"]
+
+
 def test_a_number_that_says_which_thing_is_meant_is_no_value():
     assert not differ("The rent of flat 4 is 900 euros", "The rent of flat 5 is 700 euros")
     assert not differ("The code of door 12 is 4471", "The code of door 14 is 9032")

@@ -13,7 +13,8 @@ from priming.text.word_lists import GERMAN_NOUNS, PRONOUNS_AND_NUMERALS, is_comm
 READ = 2_000
 """Characters of a statement that are read."""
 _WORD = (
-    r"[$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![\w)\]])[-+−]\d+(?:[.,:]\d+)*%?\w*|--?[a-zA-Z][\w-]*"
+    r"[$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|[$€£]?(?<![\d,])\d[\d.]*,\d{1,2}(?![\d,])(?:-?[^\W\d][\w-]*)?"
+    r"|(?<![\w)\]])[-+−]\d+(?:[.,:]\d+)*%?\w*|--?[a-zA-Z][\w-]*"
     r"|[*.~/#@:<>=!^$€£]{0,16}\w+(?:[./:@*\\_+'-]+[\w$*…<>]+)*(?:\+\+|#|/|\(\)|>|-\*|\*|-(?=\s|$)|_(?=\s|$))?"
 )
 _TOKENS = re.compile(

@@ -18,8 +18,10 @@ _QUANTITY = re.compile(r"([-+]?\d+(?:[.,]\d+)*)([a-z%]+)")
 _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?")
 _HYPHENED = re.compile(r"[A-Za-z]+(?:-[a-z]+)+|\d+-[a-z]+")
 _PREFIXES = ("non-", "un-", "re-", "pre-", "multi-")
-_PRICE = re.compile(r"([$€£])(\d[\d,]*(?:\.\d+)?)")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_PRICE = re.compile(r"([$€£])(\d+(?:[.,]\d+)*)")
+_COMMAS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d{1,2}")
+_DOTS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _CODE = re.compile(r"[_*./\\$@:#=<>&|()+]|^--?\w|\d|^[a-z]+[A-Z]")
 _VERSIONED = re.compile(r"([a-z][a-z+#.]*?)[-/@:_=]*v?\d+(?:[.]\d+)*")
 """A name with the number of its version: "python3.12", "es2020", "db-07"."""
@@ -32,6 +34,7 @@ _ORDINALS = {word: figure for word, figure in _NUMBERS.items() if word not in _F
 _TIMES = {"once": "1", "twice": "2", "thrice": "3"}
 _UNITS = {unit: (float(size), base) for size, base, *units in read_word_groups("measures") for unit in units}
 """For each unit, its size in a base unit, so that 90 seconds are 1.5 minutes."""
+_MONEY = ("eur", "usd", "gbp")
 _HALVES = {"am": 0, "in_morning": 0, "pm": 12, "in_afternoon": 12, "in_evening": 12}
 """The hours before each half of a day."""
 _OFTEN = {"daily": "day", "annually": "year"} | {
@@ -169,19 +172,23 @@ def figures(words: Sequence[str]) -> list[tuple[str, str]]:
 
     >>> figures(["wait", "1.5", "minutes"]), figures(["twice"])
     ([('wait', 'wait'), ('90000 ms', '1.5 minutes')], [('2 times', 'twice')])
+    >>> figures(["1.450", "€"]), figures(["€1450,00"])
+    ([('1450 eur', '1.450 €')], [('1450 eur', '€1450,00')])
     """
     result: list[tuple[str, str]] = []
     for form, written in (pair for word in words for pair in _apart(word)):
         before, so_far = result[-1] if result else ("", "")
         both = f"{so_far} {written}".strip()
         unit = _UNITS.get(form.lower())
+        thousands = unit is not None and unit[1] in _MONEY and _DOTS.fullmatch(before)
+        number = before.replace(".", "") if thousands else before
         if form in _HALVES and before[:1].isdigit() and before.replace(":", "").isdecimal():
             hour, colon, minute = before.partition(":")
             result[-1] = f"{int(hour) % 12 + _HALVES[form]}{colon}{minute}", both
         elif form == "times" and before.isdigit():
             result[-1] = f"{before} times", both
-        elif unit and _PLAIN.fullmatch(before):
-            result[-1] = f"{float(before) * unit[0]:.12g} {unit[1]}", both
+        elif unit and _PLAIN.fullmatch(number):
+            result[-1] = f"{float(number) * unit[0]:.12g} {unit[1]}", both
         elif form.lower() in _ORDINALS and not _PLAIN.fullmatch(before):
             result.append((_ORDINALS[form.lower()], written))
         else:
@@ -196,19 +203,26 @@ def _apart(word: str) -> list[tuple[str, str]]:
     lower = word.lower()
     quantity = _QUANTITY.fullmatch(lower)
     if quantity and quantity[2] in _UNITS:
-        return [(quantity[1], quantity[1]), (quantity[2], quantity[2])]
+        return [(_decimal(quantity[1]), quantity[1]), (quantity[2], quantity[2])]
     half = lower[-2:] if lower[-2:] in _HALVES else ""
     hour = lower.removesuffix(half).removesuffix(":00")
     if hour != lower and hour[:1].isdigit() and hour.replace(":", "").isdecimal():
         return [(hour, word), (half, "")] if half else [(hour, word)]
     if price := _PRICE.fullmatch(lower):
-        return [(price[2].replace(",", ""), word), (price[1], "")]
+        return [(_decimal(price[2]), word), (price[1], "")]
     if lower in _OFTEN:
         return [("1", word), (_OFTEN[lower], "")]
     if lower in _TIMES:
         return [(_TIMES[lower], word), ("times", "")]
-    if _THOUSANDS.fullmatch(lower):
-        return [(lower.replace(",", ""), word)]
+    if (number := _decimal(lower)) != lower:
+        return [(number, word)]
     if _HYPHENED.fullmatch(word) and lower not in _alternatives() and not lower.startswith(_PREFIXES):
         return [(_FIGURES.get(part, part), part) for part in word.split("-")]
     return [(_FIGURES.get(lower, word), word)]
+
+
+def _decimal(number: str) -> str:
+    """A number without what divides its thousands, with a point before its decimals: 1,450 and 13,99."""
+    if _COMMAS.fullmatch(number):
+        return number.replace(",", "")
+    return number.replace(".", "").replace(",", ".") if _DECIMAL_COMMA.fullmatch(number) else number
