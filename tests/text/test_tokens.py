@@ -86,6 +86,11 @@ def test_a_number_is_its_value_however_it_is_written(language, spellings):
     assert any(re.sub(r"\D", "", term) for term in common), [terms(each, language) for each in spellings]
 
 
+def test_what_may_be_thousands_or_decimals_is_found_by_both():
+    assert {"3400", "3.4"} <= {*terms("It costs 3.400 €", "english")}
+    assert {"3400", "3.4"} <= {*terms("Cela coûte 3,400 €", "french")}
+
+
 @each_row(
     ("written", "read"),
     [

@@ -108,7 +108,7 @@ def terms(text: str, language: str | None = None) -> list[str]:
     -----
     Text that is not ASCII is brought to the Unicode form NFKC first, so that full-width and decomposed
     letters meet their plain twins, and Latin letters lose their accents, since a cue is often typed without
-    them. Words are cut to 64 letters. Where "1.200" stands alone, the language tells whether it is a thousand.
+    them. Words are cut to 64 letters. A thousand in German, "1.200", is both values in an English text.
 
     Examples
     --------
@@ -322,10 +322,11 @@ def _numbers(token: str, language: str) -> Iterator[str]:
     """What a number of several parts is: a value, a version with what it is a version of, or the parts of a date."""
     group = "," if language == "english" else "."
     count = _COUNT.fullmatch(token)
-    if count and (count["more"] or count["rest"] or count["group"] == group):
+    if count:
         whole = re.sub(r"\D", "", token[: count.start("rest") - 1] if count["rest"] else token)
         yield _value(whole, count["rest"] or "")
-        return
+        if count["more"] or count["rest"] or count["group"] == group:
+            return
     parts = re.split("[.,]", token)
     if len(parts) == 2 and "v" not in token and ("." in token or group == "."):
         yield from (parts[0], _value(*parts), ".".join(parts))
