@@ -223,13 +223,15 @@ def test_an_empty_working_set_can_be_kept_too(open_memory, embedder, tmp_path):
 
 
 @pytest.mark.usefixtures("snapshot")
-def test_predicates_sessions_and_versions_of_the_future_are_kept(embedder, clock, url):
+def test_predicates_days_sessions_and_versions_of_the_future_are_kept(embedder, clock, url):
     with Memory.open(url, embedder=embedder, clock=clock) as memory:
         memory.supersede("zed", "Then Zed painted doors.", valid_from=clock.at + timedelta(days=1))
         memory.remember_many({"content": f"more filler {i}"} for i in range(COUNT))
+        memory.remember("The fair is on 9 May.")
         memory.recall("note")
     with Memory.open(url, embedder=embedder, clock=clock) as memory:
         working = memory._snapshot.load()
+        assert [*working.named_days.values()] == [((509, 509),)]
         assert len(working.boundaries) == 1
         assert len(working.predicates) == COUNT
         assert len(working.conversations.codes) == 7

@@ -179,6 +179,41 @@ def test_what_names_the_day_belongs_to_it_whenever_it_was_told(open_memory):
     assert set(keys(memory.recall("what do I have on Friday?"))) == {"dentist", "bike"}
 
 
+PLANS = {
+    "vet": "The vet sees Minka on 29 November at ten.",
+    "tuner": "Piano tuner: 2026-12-02",
+    "oma": "Oma's birthday is on December 4th.",
+    "tour": "The choir sings in Ghent from 3 to 5 December.",
+    "roofer": "Der Dachdecker kommt am 9. Dezember.",
+    "fair": "Der Markt ist am 12.12.2026.",
+    "lease": "The lease of the van ends in March 2027.",
+    "past": "The van was washed on 2 December.",
+    "jam": "Jam keeps for two years.",
+}
+
+
+@pytest.mark.parametrize(
+    ("cue", "result"),
+    [
+        ("what do I have tomorrow?", {"vet"}),
+        ("what happens on 29 November?", {"vet"}),
+        ("what's on next week?", {"tuner", "oma", "tour"}),
+        ("was ist nächste Woche?", {"tuner", "oma", "tour"}),
+        ("what is on 4 December?", {"oma", "tour"}),
+        ("what is on 12 December 2026?", {"fair"}),
+        ("what's on next month?", {"tuner", "oma", "tour", "roofer", "fair"}),
+        ("what do I have in March 2027?", {"lease"}),
+        ("what happened in December 2025?", {"oma", "tour", "roofer", "past"}),
+    ],
+)
+def test_a_day_that_a_text_names_is_of_the_date_in_whatever_words_either_names_it(open_memory, cue, result):
+    memory = open_memory(embedder=StaticEmbedder(), clock=FixedClock(NOW))
+    for key, text in PLANS.items():
+        memory.remember(text, key=key)
+    hits = memory.recall(cue).hits
+    assert {hit.memory.key for hit in hits if hit.relevance > 0.15} == result
+
+
 def test_before_and_after_a_date_are_the_days_beyond_it(open_memory):
     days = {"lamp": -24, "tea": -22, "wall": -20, "bus": -18}
     memory = answer(open_memory, *((key, f"The {key} was noted.", day) for key, day in days.items()))

@@ -22,6 +22,8 @@ from priming.text.dates import (
     day_told,
     has_time,
     is_question,
+    named_days,
+    names_day_of,
 )
 from priming.text.time_grammar import period
 from priming.text.time_words import easter
@@ -620,3 +622,34 @@ def test_dates_with_a_year_have_one_form_in_every_language():
     text = "am 3. Mai 2024, le 3 mai 2024, el 3 de mayo de 2024"
     for part in text.split(", "):
         assert [day for _, _, day in dates(part)] == ["2024-05-03"]
+
+
+@each_row(
+    ("text", "days"),
+    [
+        ("Tests on 3 December and on 2027-01-08", ((1203, 1203), (20270108, 20270108))),
+        ("Urlaub vom 28. bis 31. Mai", ((528, 531),)),
+        ("The lease ends in March 2027", ((20270301, 20270331),)),
+        ("It was sold in 1998 on a Monday", ()),
+        ("May I come at 9?", ()),
+    ],
+)
+def test_the_days_that_a_text_names_are_those_with_a_month(text, days):
+    assert named_days(text) == days
+
+
+def test_a_day_without_a_year_is_of_each_year_and_of_what_was_told_the_latest():
+    assert named_days("It opened on 9 May.", SATURDAY) == ((20260509, 20260509),)
+    for days, cue, is_of in (
+        ((509, 509), CueDate(2026, 5), True),
+        ((509, 509), CueDate(2026, 5, 10, days=300), False),
+        ((509, 509), CueDate(2026, 5, 10, days=365), True),
+        ((1228, 104), CueDate(2026, 1, 2), True),
+        ((1228, 104), CueDate(2026, 12), True),
+        ((1228, 104), CueDate(2026, 11), False),
+        ((109, 109), CueDate(2026, 12, 20, days=21), True),
+        ((109, 109), CueDate(2026, 12, 20, days=20), False),
+        ((20260509, 20260509), CueDate(2027, 5, 9), False),
+        ((20260509, 20260509), CueDate(month=5, day=9), True),
+    ):
+        assert names_day_of(days, cue) is is_of, (days, cue)

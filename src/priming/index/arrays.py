@@ -23,6 +23,7 @@ from priming.index.lexicon import Lexicon
 from priming.index.nearest import SAMPLE, NearestIndex, PassageColumn, evenly, trust_in
 from priming.index.topology import ConversationContext, Conversations, Topology
 from priming.index.vocabulary import Vocabulary, WaitingVectors
+from priming.text.dates import Days
 from priming.text.tokens import LANGUAGES
 
 ENTITY = KINDS.index("entity")
@@ -68,6 +69,7 @@ class NamespaceArrays:
         self.tokens = Ragged()
         self.token_df = Column(np.int64, np.zeros(vocabulary, np.int64))
         self.predicates: dict[int, Mapping[str, Any]] = {}
+        self.named_days: dict[int, tuple[Days, ...]] = {}
         self.cue_feedback = CueFeedback()
         self.practice: dict[str, Practice] = {}
         self.boundaries: dict[str, float] = {}
@@ -256,6 +258,8 @@ class NamespaceArrays:
         self.conversations.append(document.session, self.row.values)
         if document.when:
             self.predicates[number] = document.when
+        if document.named_days:
+            self.named_days[number] = document.named_days
         return number
 
     def _settle(self, slot: str, row: int) -> None:
@@ -377,6 +381,7 @@ class NamespaceArrays:
             self._update_novelty(number, -1)
         self.topology.weight_cache.clear()
         self.predicates.pop(number, None)
+        self.named_days.pop(number, None)
         self.lexicon.remove(number)
         self.token_df[self.tokens[number]] -= 1
         if self.title[number] != NONE:

@@ -18,9 +18,10 @@ from priming.core.arguments.normal_forms import is_made_from
 from priming.core.score import success_rate
 from priming.embedding.protocol import Embedder, token_part, word_part
 from priming.storage.protocol import VersionKey
-from priming.text.dates import day_order, day_told, is_question, specificity
+from priming.text.dates import Days, day_order, day_told, is_question, named_days, specificity
 from priming.text.gists import pieces
 from priming.text.names import heading_name, normal
+from priming.text.statements.reader import is_event
 from priming.text.tokens import language_of, readings, spelled, terms
 from priming.types import MemoryRecord, executions
 
@@ -120,6 +121,8 @@ class Document:
     session: str | None
     occurred: float
     told_at: float
+    named_days: tuple[Days, ...]
+    """The days that its text names."""
     day_order: int
     """Whether its dates have the day before the month: above 0, after it: below 0."""
     language: str
@@ -319,6 +322,7 @@ def _document(
         session=record.session,
         occurred=occurred.timestamp() if occurred is not None else np.nan,
         told_at=told_at.timestamp() if told_at is not None else np.nan,
+        named_days=_days_named(text, record.content, told_at) if indexed else (),
         day_order=day_order(text),
         language=language,
         asks=indexed and is_question(record.content),
@@ -330,6 +334,12 @@ def _document(
         when=record.when,
         words={**dict(reversed([*titled, *read])), **labels} if indexed and by_word else {},
     )
+
+
+def _days_named(text: str, content: str, told_at: datetime | None) -> tuple[Days, ...]:
+    """The days that a text names: of what happened the latest before it was told."""
+    days = named_days(text)
+    return named_days(text, told_at) if days and told_at is not None and is_event(content) else days
 
 
 def _label_words(record: MemoryRecord, own: set[str], language: str) -> dict[str, str]:

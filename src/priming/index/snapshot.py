@@ -228,6 +228,7 @@ def _captured(working: WorkingSet) -> tuple[dict[str, Any], dict[str, NDArray[An
         "title_terms": [list(terms) for terms in working.title_terms],
         "title_slots": dict(working.title_slots),
         "predicates": {str(document): dict(when) for document, when in working.predicates.items()},
+        "named_days": {str(document): days for document, days in working.named_days.items()},
         "boundaries": working.boundaries,
         "cue_feedback": list(working.cue_feedback),
         "practice": {memory_id: astuple(practice) for memory_id, practice in working.practice.items()},
@@ -286,6 +287,8 @@ def _restore_names(working: WorkingSet, facts: Mapping[str, Any]) -> None:
     working.title_slots = facts["title_slots"]
     working.snapshot_size = _size(working)
     working.predicates = {int(document): when for document, when in facts["predicates"].items()}
+    days = facts["named_days"]
+    working.named_days = {int(number): tuple(map(tuple, own)) for number, own in days.items()}
     working.boundaries = facts["boundaries"]
     working.cue_feedback = CueFeedback(map(tuple, facts["cue_feedback"]), working.main_language)
     for memory_id, (uses, first, recent, *reviewed) in facts["practice"].items():

@@ -23,7 +23,7 @@ from priming.index.document import slot_of
 from priming.index.lexicon import NO_POSTINGS, Expansion, Postings
 from priming.index.vocabulary import COMPOUNDING, Neighbours
 from priming.index.working_set import WorkingSet
-from priming.text.dates import cue_date, date_match, local_time
+from priming.text.dates import cue_date, date_match, local_time, names_day_of
 from priming.text.name_forms.software import kinds_of_software, sought_terms
 from priming.text.names import marked_words
 from priming.text.time_grammar import CueDate
@@ -124,12 +124,16 @@ class CueReading:
 
     @cached_property
     def dated(self) -> Floats:
-        """How well the time of each memory, or of its telling, fits the date of the cue; 0 where there is none."""
-        if self.named_date is None:
+        """How well the time of each memory, or of its telling, fits the date of the cue; 1 where the text names it."""
+        if (named := self.named_date) is None:
             return np.zeros(self.working.documents)
         ahead = local_time(self.now).utcoffset() or timedelta(0)
         times = self.working.occurred.values, self.working.told_at.values
-        return np.maximum(*(date_match(self.named_date, at, self.params.date_fade, ahead) for at in times))
+        fits = np.maximum(*(date_match(named, at, self.params.date_fade, ahead) for at in times))
+        if named.month is not None:
+            named_days = self.working.named_days.items()
+            fits[[at for at, days in named_days if any(names_day_of(day, named) for day in days)]] = 1.0
+        return fits
 
     @cached_property
     def of_the_date(self) -> Bools:

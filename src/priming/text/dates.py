@@ -18,6 +18,9 @@ from priming.text.time_words import tokens
 
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
 _RECALL = RecallParams()
+_YEAR, _LEAP_DAY = 10_000, date(2000, 12, 31)
+Days = tuple[int, int]
+"""The first and the last of some days, as 20240517, or where they are of each year as 517."""
 _CENTURY = re.compile(r"(?:19|20)\d\d")
 _TIME = re.compile("[WRDmfqHEAyz@SI]|[naNFBroe!-]-?[dkuUjJQp]")
 """The classes of words that tell a time: a weekday, a month, a clock, a unit beside its number or direction."""
@@ -76,6 +79,47 @@ def dates(text: str) -> list[tuple[int, int, str]]:
         for start, end, cue in dates_in(text, rules=ABSOLUTE)
         if cue.year is not None and cue.month is not None
     ]
+
+
+def named_days(text: str, told_at: datetime | None = None) -> tuple[Days, ...]:
+    """The days and months that a text names in figures or words, each once, as its first and its last day.
+
+    Parameters
+    ----------
+    text : the text of a memory; the work is linear in it.
+    told_at : when what it tells was told, if that is past: a day without a year is then the latest until that.
+
+    Examples
+    --------
+    >>> named_days("Closed on 24 December, and from 3 to 7 May 2026")
+    ((1224, 1224), (20260503, 20260507))
+    >>> named_days("We met on 24 December", datetime(2026, 1, 9))
+    ((20251224, 20251224),)
+    """
+    named = (cue for _, _, cue in dates_in(text, rules=ABSOLUTE) if cue.month is not None)
+    return tuple(dict.fromkeys(_days(cue, told_at.date() if told_at else None) for cue in named))
+
+
+def _days(cue: CueDate, today: date | None) -> Days:
+    """The first and last day of a date that has a month; of each year if it has none and no day is told."""
+    first, last = (int(f"{day:%Y%m%d}") for day in period(cue, today or _LEAP_DAY))
+    return (first, last) if cue.year or today else (first % _YEAR, last % _YEAR)
+
+
+def names_day_of(days: Days, cue: CueDate) -> bool:
+    """Tell whether days that a text names are of a date that has a month.
+
+    >>> names_day_of((1231, 1231), CueDate(2026, 12, 28, days=7)), names_day_of((101, 101), CueDate(2026, 12))
+    (True, False)
+    """
+    (first, last), (start, end) = days, _days(cue, None)
+    if first >= _YEAR <= start:
+        return first <= end and start <= last
+    if end - start >= _YEAR:
+        return True
+    first, last, start, end = (day % _YEAR for day in (first, last, start, end))
+    begins = start <= first <= end if start <= end else not end < first < start
+    return begins or (first <= start <= last if first <= last else not last < start < first)
 
 
 def day_told(text: str, told_at: datetime) -> datetime | None:
