@@ -629,6 +629,9 @@ def test_dates_with_a_year_have_one_form_in_every_language():
     [
         ("Tests on 3 December and on 2027-01-08", ((1203, 1203), (20270108, 20270108))),
         ("Urlaub vom 28. bis 31. Mai", ((528, 531),)),
+        ("Am 20.3. um neun zum Arzt, und bis zum 2.4. fasten", ((320, 320), (402, 402))),
+        ("Wir nutzen Python 3.11. Danach gehen wir am Montag, 9.2. weg", ((209, 209),)),
+        ("We moved to version 3.11. on 2.4. and left", ()),
         ("The lease ends in March 2027", ((20270301, 20270331),)),
         ("It was sold in 1998 on a Monday", ()),
         ("May I come at 9?", ()),

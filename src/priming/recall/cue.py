@@ -124,7 +124,7 @@ class CueReading:
 
     @cached_property
     def dated(self) -> Floats:
-        """How well the time of each memory, or of its telling, fits the date of the cue; 1 where the text names it."""
+        """How well the time of each memory or of its telling fits the date of the cue; 1 where its text names it."""
         if (named := self.named_date) is None:
             return np.zeros(self.working.documents)
         ahead = local_time(self.now).utcoffset() or timedelta(0)

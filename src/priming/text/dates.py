@@ -22,7 +22,7 @@ _YEAR, _LEAP_DAY = 10_000, date(2000, 12, 31)
 Days = tuple[int, int]
 """The first and the last of some days, as 20240517, or where they are of each year as 517."""
 _CENTURY = re.compile(r"(?:19|20)\d\d")
-_TIME = re.compile("[WRDmfqHEAyz@SI]|[naNFBroe!-]-?[dkuUjJQp]")
+_TIME = re.compile("[WRDmfqHEAyz@SIG]|[naNFBroe!-]-?[dkuUjJQp]")
 """The classes of words that tell a time: a weekday, a month, a clock, a unit beside its number or direction."""
 _SLASHED = re.compile(r"(?<![\w/.-])(\d{1,2})/(\d{1,2})/(?:19|20)\d\d(?!\w)")
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice"

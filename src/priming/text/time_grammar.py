@@ -18,7 +18,7 @@ from typing import Any
 from priming.config.values import dataclass
 from priming.text.time_words import TimeToken, easter, tokens
 
-_TELLING = "IS@omvVWDdkuUjJQqfy"
+_TELLING = "ISG@omvVWDdkuUjJQqfy"
 _EARLIEST, _LEAP, _DAY = date(1900, 1, 1), 2000, timedelta(days=1)
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "weekend": 7, "fortnight": 14}
@@ -90,7 +90,7 @@ def _numeric(p: Parts) -> ReadDate:
         day_first = a >= b
     day, month = (a, b) if day_first else (b, a)
     is_read = day_first is not None and 0 < month <= 12
-    return _of_month(Parts(year=c, month=month, day=day)) if is_read else CueDate(c)
+    return _of_month(Parts(year=c or None, month=month, day=day)) if is_read else CueDate(c or None)
 
 
 def _week(year: int, number: int) -> ReadDate:
@@ -261,7 +261,7 @@ _END = "(?=[.,_-]*$)"
 _TO = "(?:[cT]O?|-)t?"
 _UNTIL = f"(?:,?{_TO}(?:W,?)?t?(?P<until>[no]))?"
 ABSOLUTE: tuple[tuple[str, str, Callable[[Parts], ReadDate]], ...] = (
-    ("", "I|S", _numeric),
+    ("", "I|S|(?<=[OZTW])G|(?<=W,|[ZT]t)G", _numeric),
     (
         "",
         rf"(?:W,?)?t?{_WHOLE}(?P<day>[no]){_UNTIL}w?(?:(?P<month>[mv])|(?P<month2>V)(?![xl]))\.?{_YEAR}?",

@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     r"(?P<x>[^\W\d_](?:[\u0300-\u036f]*[^\W_])*[\u0300-\u036f]*)|(?P<I>(?<![\w./-])(?:19|20)\d\d(?:-?W[0-5]?\d|[-/](?:1[0-2]|0?[1-9])(?:[-/](?:3[01]|[12]\d|0?[1-9]))?)"
     r"(?:(?=T\d)|(?![\w-])))|['’]s(?P<possessive>(?!\w))"
     r"|(?P<S>(?<![\w/.-])\d{1,2}(?:/\d{1,2}/|\.\d{1,2}\.)(?:19|20)\d\d(?!\w))"
+    r"|(?P<G>(?<![\w/.-])\d{1,2}\.\d{1,2}\.(?!\w))"
     r"|(?P<H>(?<!\w)(?:[012]?\d:[0-5]\d(?!\w)|[01]?\d[ ]?[ap]\.?m\b))"
     r"|(?P<y>(?:(?<![\w.,$€£#/+-])|(?<=^[12]\d{3}-)|(?<=[\s(][12]\d{3}-))(?:19|20)\d\d(?![\w%]|[.,/]\d))|(?P<Y>(?<=,)(?:19|20)\d\d(?!\w|[.,]\d)|(?<=\s['’])\d\d(?!\w))"
     r"|(?P<o>(?<![\w.,])(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|er|[eº]|\.(?=[ ][^\W\d_]))(?!\w))"
@@ -98,8 +99,9 @@ def tokens(text: str, likely: str | None) -> tuple[TimeToken, ...]:
 
 
 def _number(match: re.Match[str], is_common: bool, language: str) -> tuple[str, Any]:
-    """The class and value of what no calendar has; only in German "3." is the third."""
+    """The class and value of what no calendar has; only in German "3." is the third, and "3.5." one of May."""
     text, kind = match[0], match.lastgroup or "x"
+    kind = "x" if kind == "G" and language != "german" else kind
     if kind in "noyY" and (language == "german" or not text.endswith(".")):
         value = int(re.sub(r"\D", "", text))
         return kind, value + (1900 if value > 69 else 2000) if kind == "Y" and len(text) == 2 else value
