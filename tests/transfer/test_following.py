@@ -11,7 +11,9 @@ import pytest
 from priming import Memory
 from priming.embedding.protocol import HashedEmbedder
 from priming.errors import ParamError
+from priming.transfer.importers import Stored, recognised
 from priming.transfer.run import run
+from priming.transfer.watching import Follower
 
 WORDS = (
     "kettle", "orchard", "ledger", "harbour", "violin", "granite",
@@ -253,6 +255,29 @@ def test_what_is_gone_is_reported_each_time_and_deprecated_on_request(tmp_path, 
     (left,) = memory.list(kinds=["fact"])
     assert left.content == "Note a."
     assert run(memory, "markdown", tmp_path).gone == 0
+
+
+@pytest.mark.parametrize("ending", ["md", "jsonl"])
+def test_a_folder_that_lost_its_last_file_is_followed_as_what_it_was(tmp_path, memory, ending):
+    folder = tmp_path / "cellar"
+    folder.mkdir()
+    vat = folder / f"vat.{ending}"
+    text = {"md": "# Vat\nIt has 300 litres.\n", "jsonl": '{"id": "vat", "content": "It has 300 litres."}\n'}
+    vat.write_text(text[ending], "utf-8")
+    follower = Follower([folder])
+    assert [report.stored for _, report in follower.follow(memory)] == [1]
+    vat.unlink()
+    name = {"md": "markdown"}.get(ending, ending)
+    assert recognised(folder, Stored(memory)) == name
+    report = run(memory, name, folder)
+    assert (report.gone, report.retired) == (1, 0)
+    assert [report.retired for _, report in follower.follow(memory)] == [1]
+    assert not memory.recall("how many litres?").hits
+    with pytest.raises(ParamError):
+        run(memory, name, folder)
+    vat.write_text(text[ending], "utf-8")
+    list(follower.follow(memory))
+    assert memory.recall("how many litres?").hits
 
 
 def test_what_comes_back_is_active_again(tmp_path, memory):

@@ -29,12 +29,11 @@ from priming.namespace import Namespace
 from priming.remember.drafts import Draft, bare_text, draft
 from priming.remember.links import LinkRequest, link_request, link_requested
 from priming.remember.remember import Coming, repeated_after
-from priming.storage.filters import parse
 from priming.storage.rows import LinkRow, RowChange, VersionRow
 from priming.text.quotation import count_text
 from priming.transfer import state
 from priming.transfer.comparing import COMPARED, entry_name, is_same, is_there, left_behind, resettled
-from priming.transfer.importers import TAKEN_OUT, AllTies, Entry, Item, Present, Report, Skipped, Tie
+from priming.transfer.importers import TAKEN_OUT, AllTies, Entry, Item, Present, Report, Skipped, Stored, Tie
 from priming.transfer.reading import skipping
 from priming.types import MemoryRecord, Progress
 
@@ -128,13 +127,9 @@ class Following:
             is_taken_back = any(operations(kind=kind, after=last.number, limit=1) for kind in _TAKING_BACK)
             return 0 if is_taken_back else int((last.message or "").split()[0].replace(",", ""))
 
-    def _of_path(self) -> dict[str, str]:
+    def of_path(self) -> dict[str, str]:
         """Id → key of the active memories whose source is the path, or below it."""
-        place = f"{self.name}:{self.place}".rstrip("/")
-        below = {"gte": f"{place}/", "lt": f"{place}0"}
-        condition = parse({"or": [{"source": place}, {"source": below}]})
-        with self.memory.reading() as now:
-            return self.memory.names(condition=condition, at=now)
+        return Stored(self.memory).below(f"{self.name}:{self.place}")
 
     def _load(self, items: Callable[[], Iterator[Item]]) -> None:
         """Store the entries in batches, and write the ties to a file: the end of a tie may come later, or never."""
@@ -273,7 +268,7 @@ class Following:
 
     def _settle_gone(self, *, prune: bool) -> None:
         """Merge what was renamed into what it is called now, and report or deprecate what is gone."""
-        absent = [name for name in self._of_path() if name not in self.ids]
+        absent = [name for name in self.of_path() if name not in self.ids]
         with self.memory.reading() as now:
             gone = self.memory.records(now, ids=absent)
         self._settle_order({*self.fresh.values(), *(record.session for record in gone.values())})

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from priming import extensions
 from priming.config.values import dataclass
 from priming.errors import ParamError, PrimingError
+from priming.storage.filters import parse
 from priming.storage.rows import LinkRow, MemoryRow, ends_of
 
 if TYPE_CHECKING:
@@ -136,6 +137,15 @@ class Stored:
             rows = self.memory.rows(MemoryRow, ids=self.memory.names(keys=list(keys)))
         return {row.key for row in rows if row.status not in TAKEN_OUT}
 
+    def below(self, place: str) -> dict[str, str]:
+        """Id → key of the active memories whose source is a place, such as ``markdown:/notes``, or below it."""
+        if self.memory is None:
+            return {}
+        place = place.rstrip("/")
+        condition = parse({"or": [{"source": place}, {"source": {"gte": f"{place}/", "lt": f"{place}0"}}]})
+        with self.memory.reading() as now:
+            return self.memory.names(condition=condition, at=now)
+
     def links(self, relation: str) -> Iterable[tuple[str, str]]:
         """The links of a relation, as the keys of both ends."""
         if self.memory is None:
@@ -203,8 +213,8 @@ def formats() -> dict[str, Format]:
     return installed
 
 
-def recognised(path: Path) -> str:
-    """Return the name of the only format that a file or folder has by its shape.
+def recognised(path: Path, stored: Stored = NOTHING) -> str:
+    """Return the name of the only format that a file or folder has by its shape; an emptied folder has what it had.
 
     Raises:
         ParamError: nothing exists there, no format fits, or more than one does.
@@ -216,6 +226,9 @@ def recognised(path: Path) -> str:
         raise ParamError("path", str(path), "must be a file or a folder: of a pipe, name the format")
     fitting = [name for name, form in formats().items() if form.fits(path)]
     fitting += [OWN] if _is_export(path) else []
+    if not fitting and path.is_dir():
+        whole = ((name, form) for name, form in formats().items() if form.endings)
+        fitting = [name for name, form in whole if stored.below(f"{name}:{form.place(path)}")]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:

@@ -14,7 +14,7 @@ from priming.errors import ParamError, PrimingError, StoreError
 from priming.namespace import Namespace
 from priming.transfer.following import Following
 from priming.transfer.importers import Format, Importer, Item, Report, Skipped, Stored, find
-from priming.transfer.reading import other_files, unreadable
+from priming.transfer.reading import files, other_files, unreadable
 from priming.types import Progress
 
 _TIES_IN_MEMORY = 1 << 20
@@ -80,7 +80,9 @@ def run(
         place = Path(f"{form.place(Path(path))}{only}")
         job = Following(memory, name, place, ties, progress, operation_id, own_keys=form.own_keys)
         try:
-            job.follow(partial(_items, importer, Path(path), strict=strict), digest, prune=prune)
+            is_emptied = _is_empty(Path(path), form) and job.of_path()
+            items = partial(_items, importer, Path(path), strict=strict)
+            job.follow((lambda: iter(())) if is_emptied else items, digest, prune=prune)
             if not later:
                 complete(memory, job.ids, progress=progress)
         except KeyboardInterrupt:
@@ -96,6 +98,11 @@ def run(
         report = job.report()
         left_out = Path(path).is_dir() and form.endings
         return replace(report, others=other_files(Path(path), form.endings)) if left_out else report
+
+
+def _is_empty(path: Path, form: Format) -> bool:
+    """Whether a folder has no file of a format that reads all of its kind below it."""
+    return bool(form.endings) and path.is_dir() and next(files(path, form.endings), None) is None
 
 
 def _with_options(memory: Namespace, name: str, form: Format, options: Mapping[str, Any]) -> Importer:

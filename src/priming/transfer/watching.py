@@ -11,7 +11,7 @@ from threading import Event
 from priming.config.values import dataclass
 from priming.errors import ParamError
 from priming.namespace import Namespace
-from priming.transfer.importers import Report, recognised
+from priming.transfer.importers import Report, Stored, recognised
 from priming.transfer.run import run
 
 _PAUSE = 1.0
@@ -42,7 +42,8 @@ class Follower:
             if self._seen.get(path) != state:
                 self._seen[path] = state
                 try:
-                    yield path, run(memory, self.name or recognised(path), path, prune=True)
+                    name = self.name or recognised(path, Stored(memory))
+                    yield path, run(memory, name, path, prune=True)
                 except ParamError as error:
                     yield path, error
 

@@ -69,8 +69,8 @@ def import_(
     if source is None:
         raise ParamError("path", None, "must be a file or a folder: priming import PATH")
     name, path = (source, path) if path is not None else (None, Path(source))
-    name = name or importers.recognised(path)
     with store.open_file() as memory, progress("importing") as step:
+        name = name or importers.recognised(path, importers.Stored(memory))
         options = {each: value for each, value in (("until", until), ("only", only)) if value is not None}
         if name == importers.OWN:
             for option, value in options.items():
@@ -143,11 +143,12 @@ def watch(
     ] = None,
 ) -> Answer:
     """Keep sources in step as they change, until you interrupt it: what is gone from them is deprecated."""
-    from priming.transfer.importers import find, recognised
+    from priming.transfer.importers import Stored, find, recognised
     from priming.transfer.watching import Follower
 
-    for path in paths:
-        find(form or recognised(path))
+    with store.open_file() as memory:
+        for path in paths:
+            find(form or recognised(path, Stored(memory)))
     follower = Follower(paths, form)
     for _ in follower.changes(Event()):
         with store.open_file() as memory:
