@@ -127,6 +127,13 @@ def test_rivals_are_named_with_the_reason(memory):
     assert memory.why("wide").overridden_by == ("narrow", "other")
 
 
+def test_a_fact_names_the_one_that_gives_another_value_and_which_comes_first(memory):
+    memory.remember("The fee for a filling is 80 euros.", key="old")
+    memory.remember("The fee for a filling is 95 euros.", key="new")
+    for key, other in (("old", "new"), ("new", "old")):
+        assert f"conflicts with {other}: the later comes first" in memory.why(key).reasons
+
+
 def test_a_behavior_names_the_correction_that_it_was_learned_from(memory):
     learned = memory.learn("never push to main", wrong="pushed to main", cue=Cue(language="go"))
     why = memory.why(learned.key)

@@ -152,7 +152,9 @@ class Explanation:
                 yield f"is overridden by {label(other.key)} wherever both apply"
         for other in (*self._at("conflicts"), *self._at("conflicts", inward=True)):
             if other.status == "active":
-                yield f"conflicts with {label(other.key)}: only the more specific of the two is returned"
+                is_rule = self.memory.kind == "behavior"
+                first = "only the more specific of the two is returned" if is_rule else "the later comes first"
+                yield f"conflicts with {label(other.key)}: {first}"
 
     def _use(self) -> Iterator[str]:
         """The uses and verdicts of the memory, and its weight."""
