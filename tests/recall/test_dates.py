@@ -203,6 +203,7 @@ PLANS = {
         ("what is on 12 December 2026?", {"fair"}),
         ("what's on next month?", {"tuner", "oma", "tour", "roofer", "fair"}),
         ("what do I have in March 2027?", {"lease"}),
+        ("what do I have on Friday?", {"oma", "tour"}),
         ("what happened in December 2025?", {"oma", "tour", "roofer", "past"}),
     ],
 )

@@ -24,6 +24,7 @@ from priming.text.dates import (
     is_question,
     named_days,
     names_day_of,
+    naming,
 )
 from priming.text.time_grammar import period
 from priming.text.time_words import easter
@@ -656,3 +657,14 @@ def test_a_day_without_a_year_is_of_each_year_and_of_what_was_told_the_latest():
         ((20260509, 20260509), CueDate(month=5, day=9), True),
     ):
         assert names_day_of(days, cue) is is_of, (days, cue)
+
+
+def test_a_weekday_alone_may_be_the_next_of_its_name_and_one_with_more_may_not():
+    days = {3: [(20261204, 20261204)], 5: [(20261127, 20261127)]}  # the Fridays around a Saturday
+    for text, expected in (
+        ("anything on Friday?", [(3, 0.5), (5, 1.0)]),
+        ("was ist am Freitag?", [(3, 0.5), (5, 1.0)]),
+        ("what happened last Friday?", [(5, 1.0)]),
+        ("what happened in 2026?", []),
+    ):
+        assert [*naming(days, cue_date(text, SATURDAY))] == expected, text

@@ -23,7 +23,7 @@ from priming.index.document import slot_of
 from priming.index.lexicon import NO_POSTINGS, Expansion, Postings
 from priming.index.vocabulary import COMPOUNDING, Neighbours
 from priming.index.working_set import WorkingSet
-from priming.text.dates import cue_date, date_match, local_time, names_day_of
+from priming.text.dates import cue_date, date_match, local_time, naming
 from priming.text.name_forms.software import kinds_of_software, sought_terms
 from priming.text.names import marked_words
 from priming.text.time_grammar import CueDate
@@ -130,9 +130,8 @@ class CueReading:
         ahead = local_time(self.now).utcoffset() or timedelta(0)
         times = self.working.occurred.values, self.working.told_at.values
         fits = np.maximum(*(date_match(named, at, self.params.date_fade, ahead) for at in times))
-        if named.month is not None:
-            named_days = self.working.named_days.items()
-            fits[[at for at, days in named_days if any(names_day_of(day, named) for day in days)]] = 1.0
+        for document, share in naming(self.working.named_days, named):
+            fits[document] = max(fits[document], share)
         return fits
 
     @cached_property
@@ -208,8 +207,11 @@ class CueReading:
 
     @cached_property
     def names_the_date(self) -> Bools:
-        """The documents whose text has all words by which the cue names its date; a speaker's name is no date."""
-        return self._with_all(self.date_terms) & ~self._said_by(self.date_terms)
+        """The documents whose text names the date of the cue, or has its words; a speaker's name is no date."""
+        right = self._with_all(self.date_terms) & ~self._said_by(self.date_terms)
+        if self.named_date is not None:
+            right[[document for document, _ in naming(self.working.named_days, self.named_date)]] = True
+        return right
 
     def _with_all(self, names: Collection[str]) -> Bools:
         """The documents whose text has every one of some terms, and there are any."""

@@ -153,7 +153,9 @@ class Explanation:
         for other in (*self._at("conflicts"), *self._at("conflicts", inward=True)):
             if other.status == "active":
                 is_rule = self.memory.kind == "behavior"
-                first = "only the more specific of the two is returned" if is_rule else "the later comes first"
+                first = (
+                    "only the more specific of the two is returned" if is_rule else "the later comes first"
+                )
                 yield f"conflicts with {label(other.key)}: {first}"
 
     def _use(self) -> Iterator[str]:

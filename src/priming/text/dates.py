@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -104,6 +105,31 @@ def _days(cue: CueDate, today: date | None) -> Days:
     """The first and last day of a date that has a month; of each year if it has none and no day is told."""
     first, last = (int(f"{day:%Y%m%d}") for day in period(cue, today or _LEAP_DAY))
     return (first, last) if cue.year or today else (first % _YEAR, last % _YEAR)
+
+
+def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[int, float]]:
+    """Yield by number the texts that name a day of a date: 1 for each, ½ for the next day of a lone weekday.
+
+    Parameters
+    ----------
+    days : the days that texts name, by the number of a text.
+    cue : the date that a cue names, with its words: "on Friday" may be the last one, or the next.
+    """
+    following = _next_of_its_weekday(cue)
+    for number, own in days.items() if cue.month is not None else ():
+        if any(names_day_of(day, cue) for day in own):
+            yield number, 1.0
+        elif following is not None and any(names_day_of(day, following) for day in own):
+            yield number, 0.5
+
+
+def _next_of_its_weekday(cue: CueDate) -> CueDate | None:
+    """The day a week after one that is named by its weekday alone."""
+    kinds = {token.kind for token in tokens(cue.words, None)} - {*"Otp,"}
+    if kinds != {"W"} or not cue.year:
+        return None
+    day = period(cue, date.max)[0] + timedelta(days=7)
+    return CueDate(day.year, day.month, day.day)
 
 
 def names_day_of(days: Days, cue: CueDate) -> bool:
