@@ -171,3 +171,21 @@ def test_among_few_notes_a_later_one_outdates_what_it_changes_and_not_what_else_
             memory.remember(note)
             clock.at += timedelta(days=9)
         assert memory.recall(cue).hits[0].memory.content == notes[answer]
+def test_a_number_with_letters_is_told_from_one_that_looks_alike_however_it_is_written():
+    codes = {
+        "signal": "Error E1047 means no signal.",
+        "heat": "Error E1074 means overheating.",
+        "early": "Flight LH1234 leaves at 07:05.",
+        "late": "Flight LH1243 leaves at 09:40.",
+    }
+    with Memory.open("sqlite://") as memory:
+        memory.remember_many({"content": text, "key": key} for key, text in codes.items())
+        for cue, key in (
+            ("what does error 1047 mean?", "signal"),
+            ("E1074", "heat"),
+            ("when does LH 1234 leave?", "early"),
+            ("LH1243", "late"),
+        ):
+            first, second = memory.recall(cue).hits[:2]
+            assert first.memory.key == key, cue
+            assert first.relevance > max(0.3, second.relevance), cue

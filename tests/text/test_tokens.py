@@ -86,6 +86,13 @@ def test_a_number_is_its_value_however_it_is_written(language, spellings):
     assert any(re.sub(r"\D", "", term) for term in common), [terms(each, language) for each in spellings]
 
 
+def test_letters_before_a_long_number_are_found_together_and_apart():
+    assert {*terms("Flight LH1234 leaves")} >= {*terms("LH 1234")} == {*terms("LH-1234")} == {"lh", "1234"}
+    assert {*terms("E1047")} & {*terms("error 1047")} == {"1047"}
+    assert {*terms("E1047")} - {*terms("E1074")} == {"1047", "e1047"}
+    assert terms("int64 B12 k8s mp3") == ["int64", "b12", "k8s", "mp3"]
+
+
 def test_what_may_be_thousands_or_decimals_is_found_by_both():
     assert {"3400", "3.4"} <= {*terms("It costs 3.400 €", "english")}
     assert {"3400", "3.4"} <= {*terms("Cela coûte 3,400 €", "french")}

@@ -10,7 +10,6 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, wraps
-from string import digits
 from typing import TypeVar
 
 from priming.core.arguments.normal_forms import folded, letters, lowered, mark_class
@@ -42,6 +41,7 @@ _FORM = rf"(?<![^\W_])WORD{_AFTER}|{_BEFORE}WORD{_AFTER}"
 _TOKEN = re.compile(_FORM.replace("WORD", r"[^\W_]{1,64}(?:'[a-z]{1,16}){0,2}"))
 _NUMBER = re.compile(r"v?\d+(?:[.,]\d+)+")
 """A number of several parts."""
+_GLUED = re.compile(r"(\d+)(\D\w*)|([^\W\d_]+)(\d{3,})")
 _SIGNS = "+#-.@$"
 _UNITS = frozenset(map(str.lower, UNITS))
 _COUNT = re.compile(
@@ -92,8 +92,8 @@ def terms(text: str, language: str | None = None) -> list[str]:
     without spaces (Han, Kana, Hangul, Thai, …) gives its overlapping pairs of characters, a single character itself.
 
     A sign at the edge of a word is part of a name (C++, F#, .NET, --force, @types): the word gives a second term with
-    its sign, and a single letter that alone. A number gives its value, whatever divides its thousands, and without
-    its unit as well (16, gb, 16gb); a version gives what it is a version of (3, 3.11, 3.11.2). Emoji are words.
+    its sign, and a single letter that alone. A number gives its value, whatever divides its thousands, and what is
+    beside it as well (16, gb, 16gb; lh, 1234, lh1234); a version what it is a version of (3, 3.11). Emoji are words.
 
     Parameters
     ----------
@@ -307,8 +307,8 @@ def _read(token: str, language: str) -> tuple[tuple[str, str], ...]:
         pairs = [(number, number) for number in dict.fromkeys(_numbers(bare, language))]
     elif len(parts := re.split("[.,]", bare)) > 1:
         pairs = [pair for part in parts for pair in _read(part, language)]
-    elif (unit := bare.lstrip(digits)) != bare and unit in _UNITS:
-        parts = [bare.removesuffix(unit), unit]
+    elif (glued := _GLUED.fullmatch(bare)) and (glued[4] or glued[2] in _UNITS):
+        parts = [part for part in glued.groups() if part]
         pairs = [*(pair for part in parts for pair in _read(part, language)), (bare, bare)]
     else:
         word, term = folded(bare), _foreign_term(bare, language)
