@@ -660,11 +660,18 @@ def test_a_day_without_a_year_is_of_each_year_and_of_what_was_told_the_latest():
 
 
 def test_a_weekday_alone_may_be_the_next_of_its_name_and_one_with_more_may_not():
-    days = {3: [(20261204, 20261204)], 5: [(20261127, 20261127)]}  # the Fridays around a Saturday
+    days = {
+        3: [(20261204, 20261204)],
+        5: [(20261127, 20261127)],
+        7: [(1129, 1129)],
+    }  # a Saturday's Fridays, Sunday
     for text, expected in (
         ("anything on Friday?", [(3, 0.5), (5, 1.0)]),
         ("was ist am Freitag?", [(3, 0.5), (5, 1.0)]),
         ("what happened last Friday?", [(5, 1.0)]),
+        ("what do I have on the weekend?", [(7, 0.5)]),
+        ("was machen wir am Wochenende?", [(7, 0.5)]),
+        ("what did we do last weekend?", []),
         ("what happened in 2026?", []),
     ):
         assert [*naming(days, cue_date(text, SATURDAY))] == expected, text

@@ -124,12 +124,12 @@ def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[i
 
 
 def _next_of_its_weekday(cue: CueDate) -> CueDate | None:
-    """The day a week after one that is named by its weekday alone."""
-    kinds = {token.kind for token in tokens(cue.words, None)} - {*"Otp,"}
-    if kinds != {"W"} or not cue.year:
+    """The day or weekend a week after one that is named by its weekday alone, or as "the weekend"."""
+    kinds = {token.kind for token in tokens(cue.words, None)} - {*"O+tp,"}
+    if kinds not in ({"W"}, {"u"}) or not cue.year:
         return None
     day = period(cue, date.max)[0] + timedelta(days=7)
-    return CueDate(day.year, day.month, day.day)
+    return CueDate(day.year, day.month, day.day, cue.days)
 
 
 def names_day_of(days: Days, cue: CueDate) -> bool:

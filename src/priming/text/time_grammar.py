@@ -297,6 +297,7 @@ RULES = (
      "|r(?P<unit2>[ukQj])(?!w)", _rolling),
     ("n", "t?(?P<frame>[FB])(?P<unit>[ukQ])(?!w)|t?(?P<unit2>[ukQj])(?P<frame2>[bB])",
      lambda p: None if p.unit == "decade" else (_rolling if p.unit == "fortnight" else _framed)(p)),
+    ("n", "[O+]t?(?P<unit>u)(?!t?[wsZPTiF])", lambda p: _rolling(p) if p.unit == "weekend" else None),
     ("nd", "(?<![tae])(?P<day>D)p?", lambda p: _away(p.now, p.day, "day")),
     ("", f"(?:{_WHOLE}(?P<day>o)|(?<=t)(?P<day3>n))w(?P<of>@)|(?P<of2>@),?Ot?(?P<day2>o)(?=[icTOZs+.,_-]|$)",
      lambda p: None if p.of.day else _of_month(Parts(year=p.of.year, month=p.of.month, day=p.day))),
