@@ -313,6 +313,18 @@ def test_the_day_of_an_import_is_no_day_of_what_was_imported(open_memory):
     assert "(2026" not in memory.recall("which recipe needs salt?").text
 
 
+def test_what_somebody_names_the_origin_of_was_told_when_it_was_stored(open_memory):
+    clock = FixedClock(NOW - timedelta(days=3))
+    memory = open_memory(embedder=StaticEmbedder(), clock=clock)
+    memory.remember("Rehearsal is on Thursday at 19:30", key="old", source="mem0")
+    memory.remember("The hall is heated from six.", key="hall", source="https://choir.example/hall")
+    clock.at = NOW
+    memory.remember("Rehearsal moved to Friday at 20:00", key="new", source="a letter of Ines")
+    assert keys(memory.recall("when is rehearsal?"))[:2] == ["new", "old"]
+    assert set(keys(memory.recall("what did I tell you today?"))) == {"new"}
+    assert set(keys(memory.recall("what did I tell you three days ago?"))) == {"old", "hall"}
+
+
 @pytest.mark.parametrize(("slashed", "day"), [("13/10/2026", 11), ("10/13/2026", 3)])
 def test_day_and_month_come_in_the_order_of_the_other_dates_of_the_store(open_memory, slashed, day):
     memory = answer(

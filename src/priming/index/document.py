@@ -26,6 +26,7 @@ from priming.text.tokens import language_of, readings, spelled, terms
 from priming.types import MemoryRecord, executions
 
 _ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’)\]]*\s*$")
+_OF_AN_IMPORT = re.compile(r"pack:|[\w.-]+:/(?!/)")
 _WORD_LETTERS = 64
 _LETTERS = re.compile(rf"\S{{1,{_WORD_LETTERS}}}\s*")
 
@@ -266,12 +267,13 @@ def procedure_steps(record: MemoryRecord) -> tuple[str | None, tuple[str, ...]]:
 def times_of(record: MemoryRecord) -> tuple[datetime | None, datetime | None]:
     """When what a memory tells happened, and when it was told; None where nothing says.
 
-    It was told at the time that came with it, else when it was stored: not so what has a source, such as a folder or
-    a pack, of which all was stored at the time of an import. It happened then too, unless its text tells one other
-    day from there, as "yesterday" does; a long text tells of more than one. What is stored ahead happens when it
-    begins to hold.
+    It was told at the time that came with it, else when it was stored: not so what is of a pack, or of a file that a
+    format and a path name, of which all was stored at the time of an import. It happened then too, unless its text
+    tells one other day from there, as "yesterday" does; a long text tells of more than one. What is stored ahead
+    happens when it begins to hold.
     """
-    told_at = record.occurred_at or (record.recorded_at if record.source is None else None)
+    is_imported = record.source is not None and _OF_AN_IMPORT.match(record.source)
+    told_at = record.occurred_at or (None if is_imported else record.recorded_at)
     since = record.valid_from
     if since is not None and record.recorded_at is not None and since > record.recorded_at:
         return since, told_at
