@@ -659,12 +659,14 @@ def test_a_day_without_a_year_is_of_each_year_and_of_what_was_told_the_latest():
         assert names_day_of(days, cue) is is_of, (days, cue)
 
 
-def test_a_weekday_alone_may_be_the_next_of_its_name_and_one_with_more_may_not():
+def test_a_day_by_its_name_alone_may_be_the_next_of_it_and_one_with_more_may_not():
     days = {
-        3: [(20261204, 20261204)],
+        3: [(20261204, 20261204)],  # the Fridays around a Saturday
         5: [(20261127, 20261127)],
         7: [(1129, 1129)],
-    }  # a Saturday's Fridays, Sunday
+        9: [(20261220, 20261220)],
+        11: [(20261224, 20261224)],
+    }
     for text, expected in (
         ("anything on Friday?", [(3, 0.5), (5, 1.0)]),
         ("was ist am Freitag?", [(3, 0.5), (5, 1.0)]),
@@ -672,6 +674,9 @@ def test_a_weekday_alone_may_be_the_next_of_its_name_and_one_with_more_may_not()
         ("what do I have on the weekend?", [(7, 0.5)]),
         ("was machen wir am Wochenende?", [(7, 0.5)]),
         ("what did we do last weekend?", []),
+        ("what is on the 20th?", [(9, 0.5)]),
+        ("what is on Christmas Eve?", [(11, 0.5)]),
+        ("was ist an Heiligabend?", [(11, 0.5)]),
         ("what happened in 2026?", []),
     ):
         assert [*naming(days, cue_date(text, SATURDAY))] == expected, text

@@ -108,14 +108,14 @@ def _days(cue: CueDate, today: date | None) -> Days:
 
 
 def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[int, float]]:
-    """Yield by number the texts that name a day of a date: 1 for each, ½ for the next day of a lone weekday.
+    """Yield by number the texts that name a day of a date: 1 for each, ½ for the next day of its name.
 
     Parameters
     ----------
     days : the days that texts name, by the number of a text.
     cue : the date that a cue names, with its words: "on Friday" may be the last one, or the next.
     """
-    following = _next_of_its_weekday(cue)
+    following = _next_of_its_name(cue)
     for number, own in days.items() if cue.month is not None else ():
         if any(names_day_of(day, cue) for day in own):
             yield number, 1.0
@@ -123,13 +123,21 @@ def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[i
             yield number, 0.5
 
 
-def _next_of_its_weekday(cue: CueDate) -> CueDate | None:
-    """The day or weekend a week after one that is named by its weekday alone, or as "the weekend"."""
+def _next_of_its_name(cue: CueDate) -> CueDate | None:
+    """The next day that a weekday alone, "the weekend", "the 20th" or a feast may be, beside the last."""
     kinds = {token.kind for token in tokens(cue.words, None)} - {*"O+tp,"}
-    if kinds not in ({"W"}, {"u"}) or not cue.year:
+    if not (cue.year and cue.month and len(kinds) == 1):
         return None
-    day = period(cue, date.max)[0] + timedelta(days=7)
-    return CueDate(day.year, day.month, day.day, cue.days)
+    match kinds.pop():
+        case "W" | "u":
+            day = period(cue, date.max)[0] + timedelta(days=7)
+            return CueDate(day.year, day.month, day.day, cue.days)
+        case "o":
+            return CueDate(cue.year + cue.month // 12, cue.month % 12 + 1, cue.day)
+        case "f":
+            return replace(cue, year=cue.year + 1)
+        case _:
+            return None
 
 
 def names_day_of(days: Days, cue: CueDate) -> bool:
