@@ -655,6 +655,8 @@ def test_a_day_without_a_year_is_of_each_year_and_of_what_was_told_the_latest():
         ((109, 109), CueDate(2026, 12, 20, days=20), False),
         ((20260509, 20260509), CueDate(2027, 5, 9), False),
         ((20260509, 20260509), CueDate(month=5, day=9), True),
+        ((20260509, 20260509), CueDate(2026), True),
+        ((509, 509), CueDate(2026), False),
     ):
         assert names_day_of(days, cue) is is_of, (days, cue)
 
@@ -677,6 +679,7 @@ def test_a_day_by_its_name_alone_may_be_the_next_of_it_and_one_with_more_may_not
         ("what is on the 20th?", [(9, 0.5)]),
         ("what is on Christmas Eve?", [(11, 0.5)]),
         ("was ist an Heiligabend?", [(11, 0.5)]),
-        ("what happened in 2026?", []),
+        ("what happened in 2026?", [(3, 1.0), (5, 1.0), (9, 1.0), (11, 1.0)]),
+        ("what happens next year?", []),
     ):
         assert [*naming(days, cue_date(text, SATURDAY))] == expected, text

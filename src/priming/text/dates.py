@@ -116,7 +116,7 @@ def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[i
     cue : the date that a cue names, with its words: "on Friday" may be the last one, or the next.
     """
     following = _next_of_its_name(cue)
-    for number, own in days.items() if cue.month is not None else ():
+    for number, own in days.items():
         if any(names_day_of(day, cue) for day in own):
             yield number, 1.0
         elif following is not None and any(names_day_of(day, following) for day in own):
@@ -141,12 +141,14 @@ def _next_of_its_name(cue: CueDate) -> CueDate | None:
 
 
 def names_day_of(days: Days, cue: CueDate) -> bool:
-    """Tell whether days that a text names are of a date that has a month.
+    """Tell whether days that a text names are of a date; those of each year are of no year as a whole.
 
-    >>> names_day_of((1231, 1231), CueDate(2026, 12, 28, days=7)), names_day_of((101, 101), CueDate(2026, 12))
+    >>> names_day_of((1231, 1231), CueDate(2026, 12, 28, days=7)), names_day_of((101, 101), CueDate(2026))
     (True, False)
     """
     (first, last), (start, end) = days, _days(cue, None)
+    if cue.month is None and first < _YEAR:
+        return False
     if first >= _YEAR <= start:
         return first <= end and start <= last
     if end - start >= _YEAR:
