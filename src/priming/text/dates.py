@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ from priming.text.time_words import tokens
 
 _LIMIT = 1e14  # seconds; far beyond any date, and safe to convert
 _RECALL = RecallParams()
-_YEAR, _LEAP_DAY = 10_000, date(2000, 12, 31)
+_YEAR, _LEAP_DAY, _LONG = 10_000, date(2000, 12, 31), 364
 Days = tuple[int, int]
 """The first and the last of some days, as 20240517, or where they are of each year as 517."""
 _CENTURY = re.compile(r"(?:19|20)\d\d")
@@ -115,11 +115,13 @@ def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[i
     days : the days that texts name, by the number of a text.
     cue : the date that a cue names, with its words: "on Friday" may be the last one, or the next.
     """
+    names = _namer(cue)
     following = _next_of_its_name(cue)
+    names_next = None if following is None else _namer(following)
     for number, own in days.items():
-        if any(names_day_of(day, cue) for day in own):
+        if any(map(names, own)):
             yield number, 1.0
-        elif following is not None and any(names_day_of(day, following) for day in own):
+        elif names_next is not None and any(map(names_next, own)):
             yield number, 0.5
 
 
@@ -140,22 +142,24 @@ def _next_of_its_name(cue: CueDate) -> CueDate | None:
             return None
 
 
-def names_day_of(days: Days, cue: CueDate) -> bool:
-    """Tell whether days that a text names are of a date; those of each year are of no year as a whole.
+def _namer(cue: CueDate) -> Callable[[Days], bool]:
+    """What tells whether days that a text names are of a date; those of each year are of no year as a whole."""
+    start, end = _days(cue, None)
+    begin, finish = start % _YEAR, end % _YEAR
+    first, last = period(cue, _LEAP_DAY)
+    is_year = (last - first).days >= _LONG
 
-    >>> names_day_of((1231, 1231), CueDate(2026, 12, 28, days=7)), names_day_of((101, 101), CueDate(2026))
-    (True, False)
-    """
-    (first, last), (start, end) = days, _days(cue, None)
-    if cue.month is None and first < _YEAR:
-        return False
-    if first >= _YEAR <= start:
-        return first <= end and start <= last
-    if end - start >= _YEAR:
-        return True
-    first, last, start, end = (day % _YEAR for day in (first, last, start, end))
-    begins = start <= first <= end if start <= end else not end < first < start
-    return begins or (first <= start <= last if first <= last else not last < start < first)
+    def names(days: Days) -> bool:
+        first, last = days
+        if first >= _YEAR <= start:
+            return first <= end and start <= last
+        if is_year:
+            return False
+        first, last = first % _YEAR, last % _YEAR
+        begins = begin <= first <= finish if begin <= finish else not finish < first < begin
+        return begins or (first <= begin <= last if first <= last else not last < begin < first)
+
+    return names
 
 
 def day_told(text: str, told_at: datetime) -> datetime | None:
