@@ -352,6 +352,7 @@ def test_facts_differ_by_their_values_and_not_by_their_forms():
         ("Das Abo kostet {}", "€13,99", "13,99 €", "€1399"),
         ("The rent is {}", "1.450 €", "1450 €", "1.520 €"),
         ("Die Miete beträgt {}", "1.450,50 €", "€1450,50", "1.450,80 €"),
+        ("Balance: {}", "1.204,17 €", "1204.17 €", "998,40 €"),
         ("The walk takes {}", "1,5 hours", "90 minutes", "2,5 hours"),
         ("The beam is {}", "3,25 cm", "3.25 cm", "32,5 cm"),
     ],

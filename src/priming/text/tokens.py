@@ -331,7 +331,7 @@ def _numbers(token: str, language: str) -> Iterator[str]:
     if len(parts) == 2 and "v" not in token and ("." in token or group == "."):
         yield from (parts[0], _value(*parts), ".".join(parts))
     elif "," in token or _DATE_PARTS.fullmatch(token):
-        yield from parts
+        yield from (*parts, *([_value(*parts)] if len(parts) == 2 == len(parts[1]) else []))  # cents
     else:
         yield from (parts[0], *(".".join(parts[:size]).lstrip("v") for size in range(1, len(parts) + 1)))
 
