@@ -187,7 +187,8 @@ PLANS = {
     "roofer": "Der Dachdecker kommt am 9. Dezember.",
     "fair": "Der Markt ist am 12.12.2026.",
     "lease": "The lease of the van ends in March 2027.",
-    "past": "The van was washed on 2 December.",
+    "past": "The van was washed on 2 February.",
+    "task": "The van was washed. Wax it by 10 December.",
     "jam": "Jam keeps for two years.",
 }
 
@@ -201,10 +202,13 @@ PLANS = {
         ("was ist nächste Woche?", {"tuner", "oma", "tour"}),
         ("what is on 4 December?", {"oma", "tour"}),
         ("what is on 12 December 2026?", {"fair"}),
-        ("what's on next month?", {"tuner", "oma", "tour", "roofer", "fair"}),
+        ("what's on next month?", {"tuner", "oma", "tour", "roofer", "fair", "task"}),
+        ("what is on 10 December?", {"task"}),
+        ("what happened on 2 February 2026?", {"past"}),
+        ("what happened on 2 February 2025?", set()),
         ("what do I have in March 2027?", {"lease"}),
         ("what do I have on Friday?", {"oma", "tour"}),
-        ("what happened in December 2025?", {"oma", "tour", "roofer", "past"}),
+        ("what happened in December 2025?", {"oma", "tour", "roofer", "task"}),
     ],
 )
 def test_a_day_that_a_text_names_is_of_the_date_in_whatever_words_either_names_it(open_memory, cue, result):

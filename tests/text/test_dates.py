@@ -641,8 +641,9 @@ def test_the_days_that_a_text_names_are_those_with_a_month(text, days):
     assert named_days(text) == days
 
 
-def test_a_day_without_a_year_is_of_each_year_and_of_what_was_told_the_latest():
-    assert named_days("It opened on 9 May.", SATURDAY) == ((20260509, 20260509),)
+def test_a_day_without_a_year_is_of_each_year_and_of_what_happened_the_last_or_the_next():
+    assert named_days("It opened on 9 May.", SATURDAY) == ((20260509, 20260509), (20270509, 20270509))
+    assert named_days("It opened on 9 May 2024.", SATURDAY) == ((20240509, 20240509),)
     for days, cue, is_of in (
         ((509, 509), CueDate(2026, 5), True),
         ((509, 509), CueDate(2026, 5, 10, days=300), False),

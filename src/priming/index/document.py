@@ -339,7 +339,7 @@ def _document(
 
 
 def _days_named(text: str, content: str, told_at: datetime | None) -> tuple[Days, ...]:
-    """The days that a text names: of what happened the latest before it was told."""
+    """The days that a text names: of what happened the last or the next ones from when it was told."""
     days = named_days(text)
     return named_days(text, told_at) if days and told_at is not None and is_event(content) else days
 

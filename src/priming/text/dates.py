@@ -88,23 +88,30 @@ def named_days(text: str, told_at: datetime | None = None) -> tuple[Days, ...]:
     Parameters
     ----------
     text : the text of a memory; the work is linear in it.
-    told_at : when what it tells was told, if that is past: a day without a year is then the latest until that.
+    told_at : when it was told, if it tells what happened: a day without a year is then the last or the next one.
 
     Examples
     --------
     >>> named_days("Closed on 24 December, and from 3 to 7 May 2026")
     ((1224, 1224), (20260503, 20260507))
     >>> named_days("We met on 24 December", datetime(2026, 1, 9))
-    ((20251224, 20251224),)
+    ((20251224, 20251224), (20261224, 20261224))
     """
-    named = (cue for _, _, cue in dates_in(text, rules=ABSOLUTE) if cue.month is not None)
-    return tuple(dict.fromkeys(_days(cue, told_at.date() if told_at else None) for cue in named))
+    named = [cue for _, _, cue in dates_in(text, rules=ABSOLUTE) if cue.month is not None]
+    if told_at is not None:
+        last = {cue: period(cue, told_at.date())[0].year for cue in named}
+        named = [
+            replace(cue, year=year)
+            for cue in named
+            for year in ([cue.year] if cue.year else [last[cue], last[cue] + 1])
+        ]
+    return tuple(dict.fromkeys(map(_days, named)))
 
 
-def _days(cue: CueDate, today: date | None) -> Days:
-    """The first and last day of a date that has a month; of each year if it has none and no day is told."""
-    first, last = (int(f"{day:%Y%m%d}") for day in period(cue, today or _LEAP_DAY))
-    return (first, last) if cue.year or today else (first % _YEAR, last % _YEAR)
+def _days(cue: CueDate) -> Days:
+    """The first and last day of a date; of each year if it has none."""
+    first, last = (int(f"{day:%Y%m%d}") for day in period(cue, _LEAP_DAY))
+    return (first, last) if cue.year else (first % _YEAR, last % _YEAR)
 
 
 def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[int, float]]:
@@ -144,7 +151,7 @@ def _next_of_its_name(cue: CueDate) -> CueDate | None:
 
 def _namer(cue: CueDate) -> Callable[[Days], bool]:
     """What tells whether days that a text names are of a date; those of each year are of no year as a whole."""
-    start, end = _days(cue, None)
+    start, end = _days(cue)
     begin, finish = start % _YEAR, end % _YEAR
     first, last = period(cue, _LEAP_DAY)
     is_year = (last - first).days >= _LONG
