@@ -171,6 +171,8 @@ def test_among_few_notes_a_later_one_outdates_what_it_changes_and_not_what_else_
             memory.remember(note)
             clock.at += timedelta(days=9)
         assert memory.recall(cue).hits[0].memory.content == notes[answer]
+
+
 def test_a_number_with_letters_is_told_from_one_that_looks_alike_however_it_is_written():
     codes = {
         "signal": "Error E1047 means no signal.",
