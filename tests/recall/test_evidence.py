@@ -247,7 +247,9 @@ def test_a_term_decides_and_can_be_switched_off(open_memory, clock, case):
 @pytest.mark.parametrize("term", sorted(CALIBRATING))
 def test_what_calibrates_changes_no_order(memory, term):
     memory.remember_many([item("a", "we paint walls"), item("b", "they paint doors"), *COMMON])
-    whole, less = (memory.recall("paint the doors", floor=0, ablate=off) for off in ((), [term]))
+    # How far a later version counts depends on how well it fits.
+    ablated = ["outdated"], ["outdated", term]
+    whole, less = (memory.recall("paint the doors", floor=0, ablate=off) for off in ablated)
     assert [hit.memory.key for hit in whole.hits] == [hit.memory.key for hit in less.hits]
     assert whole.hits[0].score != less.hits[0].score
 
@@ -381,6 +383,17 @@ def test_of_two_that_contradict_the_later_is_a_version_unless_both_hold(open_mem
     assert evidence(memory, "which locker 7").outdated(*both) == pytest.approx([0.625040, 0.0], abs=1e-5)
     memory.link("later", "earlier", "kept-beside")
     assert not evidence(memory, "which locker 7").outdated(*both).any()
+    assert not evidence(memory, "which locker").outdated(*both).any(), "however near they are to each other"
+
+
+def test_of_two_that_contradict_and_were_told_at_once_the_last_is_the_later(open_memory):
+    memory = open_memory(embedder=Plane())
+    for text, key in (("locker 7", "earlier"), ("locker 8", "later")):
+        memory.remember(text, key=key, occurred_at=JULY)
+    both = np.array([0, 1]), np.zeros(2)
+    assert not evidence(memory, "which locker").outdated(*both).any()
+    memory.link("later", "earlier", "conflicts")
+    assert evidence(memory, "which locker").outdated(*both) == pytest.approx([0.625040, 0.0], abs=1e-5)
 
 
 def test_no_version_is_outdated_by_its_own_conversation_or_for_a_cue_that_names_a_time(open_memory):

@@ -321,8 +321,12 @@ class Evidence(CueReading):
             has = self.covered(documents[at])[:, self.figure_terms] > 0.0
             alike *= ~(has[:, None] & ~has).any(axis=2)
         between, rows = self.working.topology.between, self.working.row[documents[at]]
-        alike[between(rows, CONFLICTS) & ~between(rows, KEPT_BESIDE)] = 1.0
-        values[at] = np.where(when > when[:, None], alike * fits, 0.0).max(axis=1)
+        conflicts = between(rows, CONFLICTS)
+        alike[conflicts] = 1.0
+        alike[between(rows, KEPT_BESIDE)] = 0.0
+        # Of two told at once that contradict, the one told last.
+        later = (when > when[:, None]) | (conflicts & (when == when[:, None]) & (rows > rows[:, None]))
+        values[at] = np.where(later, alike * fits, 0.0).max(axis=1)
         return values
 
     def figures(self, documents: Ints) -> dict[str, Floats]:
