@@ -212,7 +212,7 @@ def test_a_hit_below_a_new_better_one_goes_down(memory, clock):
     start = clock.at
     clock.at += DAY
     memory.remember("gulls nest on cliffs", key="gulls", session="a")
-    question = "gulls and terns nest on cliffs"
+    question = "which gulls nest on cliffs?"
     diff = memory.diff(start, clock.at, question=question)
     assert [(answer.key, answer.what, answer.rank_before, answer.rank_after) for answer in diff.answers] == [
         ("gulls", "new", None, 1),

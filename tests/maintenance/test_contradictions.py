@@ -77,15 +77,16 @@ def test_both_are_kept_linked_and_listed(two):
     assert {hit.memory.key for hit in two.recall("Where does Ada live?").hits} == {"oslo", "bergen"}
 
 
-def test_the_link_moves_no_recall(two):
-    def scores(memory):
-        return {hit.memory.key: hit.score for hit in memory.recall("Where does Ada live?").hits}
+def test_the_link_carries_nothing_and_the_earlier_is_outdated_until_both_are_kept(two):
+    def scores(**more):
+        return {hit.memory.key: hit.score for hit in two.recall("Where does Ada live?", **more).hits}
 
     (link,) = two.links(relation="conflicts")
-    before = scores(two)
     assert link.weight == 0.0
+    before, alike = scores(), scores(ablate=["outdated"])
+    assert before["bergen"] > 2 * before["oslo"]
     two.keep_both("oslo+bergen")
-    assert scores(two) == before
+    assert scores() == scores(ablate=["outdated"]) == alike
 
 
 def test_the_answer_names_the_link(memory):

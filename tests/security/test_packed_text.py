@@ -43,9 +43,10 @@ def test_each_memory_keeps_the_label_of_its_trust(scene):
         packed = {line[1][0]: line for line in map(taken_apart, answer.text.splitlines()[1:])}
         for number, name in enumerate(scene.names):
             own, (key, title, content) = packed[f"m{number} {one_line(ATTACKS[name])}"]
-            assert (title, content) == (one_line(ATTACKS[name]), memory.get(key).content)
-            source = SOURCES.get(TRUSTS[number % 4])
-            assert own == (f"- [] ({source}) : " if source else "- [] : "), name
+            record = memory.get(key)
+            assert (title, content) == (one_line(ATTACKS[name]), record.content)
+            source, day = SOURCES.get(TRUSTS[number % 4]), f"{record.recorded_at.astimezone():%Y-%m-%d}"
+            assert own == (f"- [] ({source}) ({day}) : " if source else f"- [] ({day}) : "), name
 
 
 @pytest.mark.parametrize("tokens", [2_000, 300, 60])
