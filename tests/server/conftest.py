@@ -23,7 +23,7 @@ from priming.operations.local_http import create_store
 from priming.operations.service import LocalService
 from priming_server.access.tokens import Tokens
 from priming_server.http import create_app
-from priming_server.listeners import beside_store
+from priming_server.listeners import beside_store, listening
 from priming_server.mcp_http import mounted
 from priming_server.process import UvicornServer
 
@@ -54,14 +54,14 @@ class Served:
         if options.get("mounts") is True:
             options["mounts"] = [mounted(self.service)]
         self.app = create_app(self.service, self.tokens, params=params, greeting=greeting, **options)
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+        self.listener = self.stack.enter_context(listening("127.0.0.1", 0, None, params.read_seconds))
         self.port = self.listener.getsockname()[1]
         self.at = f"http://127.0.0.1:{self.port}"
-        listening = threading.Event()
-        self.running = UvicornServer(self.app, params, listening.set, self.local)
+        ready = threading.Event()
+        self.running = UvicornServer(self.app, params, ready.set, self.local)
         self.thread = threading.Thread(target=self.running.run, args=([self.listener],))
         self.thread.start()
-        assert listening.wait(DEADLINE)
+        assert ready.wait(DEADLINE)
         self.client = httpx2.Client(
             base_url=self.at, timeout=DEADLINE, verify=False
         )  # certificates take 50 ms to load
@@ -109,7 +109,6 @@ class Served:
         self.stack.close()
         self.service.close()
         self.tokens.close()
-        self.listener.close()
 
 
 def bearer(token):
