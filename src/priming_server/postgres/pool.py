@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import md5
 from itertools import cycle
+from selectors import EVENT_READ, DefaultSelector
+from socket import socketpair
 from threading import Event, Lock, Semaphore, Thread
 from typing import Any
 
@@ -190,6 +192,7 @@ class Listener:
 
     def __init__(self, connect: Connect, place: str) -> None:
         self._connect, self._lock, self._end = connect, Lock(), Event()
+        self._receiver, self._sender = socketpair()  # closing the sender wakes the thread
         self._watched: list[tuple[str, Callable[[], None]]] = []
         self._thread = Thread(target=self._listen, name=f"listens to {place}", daemon=True)
 
@@ -206,10 +209,12 @@ class Listener:
             self._watched = [each for each in self._watched if each[1] not in wakes]
 
     def close(self) -> None:
-        """End the thread; a call in progress is waited for shortly."""
+        """End the thread at once; a call in progress is waited for shortly."""
         self._end.set()
+        self._sender.close()
         if self._thread.ident is not None:
             self._thread.join(POSTGRES.listening_interval * 2)
+        self._receiver.close()
 
     def _listen(self) -> None:
         while not self._end.is_set():
@@ -220,11 +225,15 @@ class Listener:
             self._end.wait(POSTGRES.listening_interval)
 
     def _follow(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
-        while not self._end.is_set():
-            for notified in connection.notifies(timeout=POSTGRES.listening_interval):
-                self._wake(notified.payload)
-                if self._end.is_set():
-                    return
+        with DefaultSelector() as selector:
+            for source in (connection, self._receiver):
+                selector.register(source, EVENT_READ)
+            while not self._end.is_set():
+                for notified in connection.notifies(timeout=0):
+                    self._wake(notified.payload)
+                    if self._end.is_set():
+                        return
+                selector.select(POSTGRES.listening_interval)
 
     def _wake(self, payload: str | None) -> None:
         """Call those that watch a name; None: all."""

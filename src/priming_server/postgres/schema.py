@@ -55,7 +55,7 @@ class PostgresParams:
     retry_pause: float = 0.1
     """Longest pause before a lost connection is tried again, in seconds."""
     listening_interval: float = 1.0
-    """Pause after which whoever listens looks whether it was closed, in seconds."""
+    """Longest wait for a notification, and pause before a lost connection is made again, in seconds."""
     migration_wait: float = 1.5
     """Longest time for which a step of a migration makes others wait, in seconds; an automatic vacuum gives way
     after 1."""

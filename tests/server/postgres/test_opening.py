@@ -1,5 +1,7 @@
 """A memory in PostgreSQL, as a user opens it."""
 
+from dataclasses import replace
+
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -8,6 +10,8 @@ from tests.storage.making import NOW
 
 from priming import FixedClock, HashedEmbedder, Memory
 from priming.errors import ParamError, StoreError
+from priming_server.postgres import pool
+from priming_server.postgres.schema import POSTGRES
 
 from .server import as_role, as_superuser
 
@@ -30,6 +34,13 @@ def test_what_one_remembers_another_recalls_from_the_same_database(url):
         assert ann.why(note.key).memory.use.helped == 1
         ann.forget(note.key)
         assert ben.recall("where does the export run?").hits == ()
+
+
+def test_a_memory_is_closed_without_a_wait_for_notifications(url, monkeypatch):
+    monkeypatch.setattr(pool, "POSTGRES", replace(POSTGRES, listening_interval=3_600.0))
+    with opened(url) as memory:
+        memory.remember("The mast is stepped in April.")
+        assert memory.recall("when is the mast stepped?").hits
 
 
 def test_a_namespace_sees_nothing_of_another(url):
