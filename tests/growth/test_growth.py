@@ -10,6 +10,7 @@ import re
 
 import pytest
 
+from . import measuring
 from .crafted import Crafted, derived, general
 from .measuring import growth
 from .readers import READERS
@@ -70,7 +71,10 @@ def test_a_reader_takes_as_much_longer_as_its_text_is_longer(reader):
 
 
 @pytest.mark.slow
-def test_the_measure_tells_linear_from_quadratic_and_endless_work():
+def test_the_measure_tells_linear_from_quadratic_and_endless_work(monkeypatch):
+    monkeypatch.setattr(measuring, "PATIENCE", 0.5)  # the measure is the same with less of both
+    monkeypatch.setattr(measuring, "PAIRS", 3)
+
     def crafted(size):
         return "a" * size
 
