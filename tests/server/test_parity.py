@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from contextlib import closing
 from functools import partial
 
 import anyio
 import pytest
+from tests.cli.conftest import invoke
 from tests.mcp.clients import connected
 
 from priming import HashedEmbedder
@@ -284,31 +283,22 @@ def content(operation, result):
     return without_messages(answer) if operation in ("log", "why") else answer
 
 
-@pytest.mark.slow
-def test_the_command_line_answers_as_the_library(tmp_path):
+def test_the_command_line_answers_as_the_library(by_library, tmp_path):
     url = f"sqlite:///{tmp_path}/memory.db"
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name == "PRIMING_EMBEDDER" or not name.startswith("PRIMING_")
-    }
-    service = LocalService(url)
+    own = {name: None for name in os.environ if name.startswith("PRIMING_") and name != "PRIMING_HOME"}
+    environment = own | {"PRIMING_EMBEDDER": "hashed"}
 
     def ask(operation, request):
         line = next(line for name, arguments, line in SCRIPT if (name, arguments) == (operation, request))
         if line is None:
             return outcome(service.call, "default", operation, request)
-        command = [sys.executable, "-m", "priming.cli.start", "--url", url, "--json", *line]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        return json.loads(ended.stdout if ended.returncode == 0 else ended.stderr)
+        ended = invoke(["--url", url, "--json", *line], environment=environment)
+        return json.loads(ended.stderr if ended.exit_code else ended.stdout)
 
-    with closing(service):
+    with closing(LocalService(url, embedder=HashedEmbedder())) as service:
         answers = run(ask)
-    by_library = in_library(LocalService(f"sqlite:///{tmp_path}/library.db"))
-    assert (
-        differences(*([without_empty_reason(answer) for answer in each] for each in (by_library, answers)))
-        == []
-    )
+    expected, shown = (list(map(without_empty_reason, each)) for each in (by_library, answers))
+    assert differences(expected, shown) == []
 
 
 def without_empty_reason(answer):
