@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -15,6 +16,7 @@ from functools import partial
 import httpx2
 import psycopg
 import pytest
+from tests.cli.conftest import invoke
 from tests.hooks.project import COMMAND
 from tests.server.postgres.server import as_role, as_superuser, empty
 from tests.storage.processes import in_child, without_rights
@@ -103,7 +105,18 @@ def check_socket(path):
 
 
 def check_commands(project, before=None):
-    """Commands, hooks and MCP on standard input, each a process of its own in the project."""
+    """Commands, hooks and MCP on standard input in the project: processes of their own, but for plain commands.
+
+    Those are processes too where only a new one is without the rights of this.
+    """
+
+    def plain(*arguments):
+        if before is not None:
+            done = run(*arguments)
+            return done.returncode, done.stdout, done.stderr
+        with contextlib.chdir(project):
+            done = invoke(arguments)
+        return done.exit_code, done.stdout, done.stderr
 
     def run(*arguments, sent=None):
         return subprocess.run(
@@ -119,13 +132,13 @@ def check_commands(project, before=None):
         ["verify"],
         ["log"],
     ):
-        done = run(*arguments)
-        assert done.returncode == 0, done
+        status, _, errors = plain(*arguments)
+        assert status == 0, (arguments, errors)
     for arguments in (["remember", "x"], ["token", "new", "x"], ["forget", "port"]):
-        done = run(*arguments)
-        assert done.returncode == 1, done
-        assert any(words in done.stderr for words in CLOSED), done
-    assert "cannot be written" in run("doctor").stdout
+        status, _, errors = plain(*arguments)
+        assert status == 1, (arguments, errors)
+        assert any(words in errors for words in CLOSED), errors
+    assert "cannot be written" in plain("doctor")[1]
     hooks = {
         name: run("hook", name, "--agent", "claude-code", sent=json.dumps({"session_id": "s", **sent}))
         for name, sent in PROMPTS.items()
