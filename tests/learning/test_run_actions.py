@@ -6,6 +6,7 @@ import pytest
 
 from priming.config.caller import Caller, calling
 from priming.config.params.laws import PLASTICITY
+from priming.errors import Corrupt
 
 UP = PLASTICITY.automatic
 CUE = "who signs the nightly builds on the cliff"
@@ -81,6 +82,14 @@ def test_a_verdict_on_what_a_run_wrote_settles_it(work, clock, verdict):
     assert moved(work) == {("kestrel", "gulls"): UP}
     assert work.undo(judged.id).message == "undid a feedback, and what it settled: 1 run"
     assert (states(work)[0], moved(work)) == (None, {})
+
+
+def test_a_verdict_reads_no_run_that_did_not_write_its_memory(work, clock):
+    run = ran(work, clock, write(NOTE))
+    work.store._db.raw.execute("UPDATE runs SET shown = '[' WHERE id = ?", (run.id,))
+    assert "settled" not in work.feedback(used=["apart"]).message
+    with pytest.raises(Corrupt, match=run.id):
+        work.feedback(used=["note"])
 
 
 def test_a_verdict_that_blames_what_a_run_wrote_leaves_it_open(work, clock):

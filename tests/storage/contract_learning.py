@@ -116,6 +116,13 @@ def test_runs_come_oldest_first_by_id_and_by_whether_they_still_wait(store: Stor
     assert store.rows("mine", RunRow, ids=[]) == []
 
 
+def test_runs_are_found_by_a_time_at_which_they_were_under_way(store: Store) -> None:
+    first, second = run("a", ended_at=NOW + DAY), run("b", started_at=NOW + DAY, ended_at=NOW + 3 * DAY)
+    remember(store, first, second, run("under way"))
+    expected = {-1: [], 0: [first], 1: [first, second], 2: [second], 3: [second], 4: []}
+    assert {day: store.rows("mine", RunRow, during=NOW + day * DAY) for day in expected} == expected
+
+
 def test_weights_are_found_by_their_profile(store: Store) -> None:
     remember(store, weights("b", date=0.5), weights("a"))
     assert store.rows("mine", WeightsRow) == [weights("a"), weights("b", date=0.5)]

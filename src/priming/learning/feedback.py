@@ -217,9 +217,8 @@ def _judged_in_session(
     session = trace.session if trace else batch.session
     if batch.tier != "automatic" or verdict != "confirmed" or session is None:
         return None
-    for row in memory.rows(VerdictRow, ids=[record.id]):
-        confirms = row.verdict == verdict and row.tier == batch.tier
-        if row.session == session and (confirms or row.verdict in _AGAINST):
+    for row in memory.rows(VerdictRow, ids=[record.id], session=session):
+        if (row.verdict == verdict and row.tier == batch.tier) or row.verdict in _AGAINST:
             return row
     return None
 

@@ -163,11 +163,9 @@ def settle_by_output(
     times = {version.recorded_at for version in memory.rows(VersionRow, ids=memories)}
     ends = {end for source, target, _ in links for end in (source, target)}
     times |= {link.created_at for link in memory.rows(LinkRow, ids=ends) if link_identity(link) in links}
-    for stored in memory.rows(RunRow):
-        end = stored.ended_at
-        if stored.settled == "used" or end is None or not any(stored.started_at <= at <= end for at in times):
-            continue
-        if _wrote(memory, stored, memories, links):
+    runs = {row.id: row for at in sorted(times) for row in memory.rows(RunRow, during=at)}
+    for stored in runs.values():
+        if stored.settled != "used" and _wrote(memory, stored, memories, links):
             row = _reopened(memory, stored)
             if row.settled is None:
                 settled.append(_settle(memory, row, row, now, used=True, verdict=verdict))

@@ -216,6 +216,8 @@ class Where(TypedDict, total=False):
     until: datetime
     """Recalls before this time; the latest count of activations of each memory up to its day; records that have not
     ended by then."""
+    during: datetime
+    """Runs that had begun by this time, and have ended since."""
     objective: str | None
     flows: bool
     """Whether ``rows`` reads recalls with their flow."""

@@ -216,6 +216,7 @@ def _conditions(dialect: Dialect, kind: Any, names: frozenset[str], flags: froze
         "counted": "t.counted" if "counted" in flags else "NOT t.counted",
         "since": "t.at >= :since",
         "until": "t.at < :until",
+        "during": "t.started_at <= :during AND t.ended_at >= :during",
         "objective": "lower(t.objective) = :objective",
     }
     if kind is ActivationCount:
