@@ -48,15 +48,15 @@ def operations(folder):
 
 def test_a_write_that_was_begun_is_finished_and_answered(process, tmp_path):
     server = process(PRIMING_SERVER_GRACE_SECONDS="600")
-    items = [{"content": f"Entry number {number} of many."} for number in range(3_000)]
+    items = [{"content": f"Entry number {number} of many."} for number in range(1_200)]
     with httpx2.Client(base_url=server.at, timeout=DEADLINE) as client, ThreadPoolExecutor(1) as pool:
         answer = pool.submit(post, client, "remember_many", {"items": items})
         until(lambda: operations(tmp_path), "the first batch")
         server.process.send_signal(signal.SIGTERM)
-        assert len(answer.result(DEADLINE).json()) == 3_000
+        assert len(answer.result(DEADLINE).json()) == 1_200
     assert server.process.wait(DEADLINE) == 0
     with Memory.open(server.url) as memory:
-        assert memory.status().memories == 3_000
+        assert memory.status().memories == 1_200
         assert memory.validate() == []
 
 
