@@ -63,6 +63,12 @@ settings.register_profile(
 settings.load_profile("few")
 
 
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Run one process more than there are processors: tests wait for servers, databases, browsers and timeouts."""
+    return (yield) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path, parent):
     """Collect no doctests of tests, and no file that is slow as a whole where slow tests are left out.
