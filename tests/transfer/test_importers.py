@@ -183,7 +183,7 @@ def test_items_are_values():
     assert Entry({"content": "x"}) == Entry({"content": "x"})
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("short_batches")
 def test_an_import_by_an_id_that_is_repeated_after_an_interruption_ends_as_one_that_was_not(
     open_memory, tmp_path
 ):
@@ -193,11 +193,11 @@ def test_an_import_by_an_id_that_is_repeated_after_an_interruption_ends_as_one_t
         random.Random(5),
         ["tea", "disk", "harbour", "gull", "winter", "ladder", "copper", "violin", "meadow", "lantern"],
     )
-    texts = [f"{' '.join(chance.sample(words, 4))} {number}" for number in range(1200)]
+    texts = [f"{' '.join(chance.sample(words, 4))} {number}" for number in range(48)]
     path.write_text("".join(json.dumps({"content": text}) + "\n" for text in texts))
 
     def stop(done, _total):
-        if done == 1000:
+        if done == 40:
             raise EndOfImportError
 
     def links(memory):
@@ -214,7 +214,7 @@ def test_an_import_by_an_id_that_is_repeated_after_an_interruption_ends_as_one_t
         run(broken, "jsonl", path, stop, operation_id=import_id)
     report = run(broken, "jsonl", path, operation_id=import_id)
     assert links(broken) == links(whole)
-    assert report.stored + report.duplicates == 1200
+    assert report.stored + report.duplicates == 48
     for _ in range(2):
         run(again, "jsonl", path)
     assert links(again) == links(whole), "a source that did not change is not told again"
