@@ -21,7 +21,8 @@ TYPE = st.sampled_from(sorted(TYPES))
 COUNT = st.integers(0, 3)
 
 
-def with_keywords(inner):
+def by_keyword(inner):
+    """Values of each keyword, whose schemas within are drawn from ``inner``."""
     keywords = {
         "type": TYPE | st.lists(TYPE, min_size=1, max_size=2, unique=True),
         "enum": st.lists(VALUES, max_size=3),
@@ -33,10 +34,12 @@ def with_keywords(inner):
         "description": st.just("what it is"),
     }
     assert set(keywords) - {"description"} == set(KEYWORDS)
-    return st.fixed_dictionaries({}, optional=keywords)
+    return keywords
 
 
-SCHEMAS = st.recursive(st.booleans(), with_keywords, max_leaves=8)
+SCHEMAS = st.recursive(
+    st.booleans(), lambda inner: st.fixed_dictionaries({}, optional=by_keyword(inner)), max_leaves=8
+)
 
 
 @given(SCHEMAS, VALUES)
@@ -50,11 +53,7 @@ def single(keyword):
     inner = (
         st.booleans() if keyword == "additionalProperties" else st.builds(lambda name: {"type": name}, TYPE)
     )
-    return (
-        with_keywords(inner)
-        .filter(lambda schema: keyword in schema)
-        .map(lambda schema: {keyword: schema[keyword]})
-    )
+    return st.fixed_dictionaries({keyword: by_keyword(inner)[keyword]})
 
 
 @pytest.mark.parametrize("keyword", sorted(KEYWORDS))
