@@ -227,23 +227,31 @@ def leaves(content, page, size=4096):
     return [leaf for child in children for leaf in leaves(content, child, size)]
 
 
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory):
+    """A closed file of 500 notes, without a journal."""
+    path = tmp_path_factory.mktemp("notes") / "memory.db"
+    with opened(path) as memory:
+        memory.remember_many([{"content": f"Note {i} on the harbour", "key": f"k{i}"} for i in range(500)])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "most_lost"),
     [("memories", 60), ("versions", 60), ("links", 0), ("vectors", 0), ("changes", 0), ("operations", 0)],
 )
-def test_a_salvage_has_all_that_lies_around_a_damaged_page(tmp_path, table, most_lost):
+def test_a_salvage_has_all_that_lies_around_a_damaged_page(notes, tmp_path, table, most_lost):
     path = tmp_path / "memory.db"
-    with opened(path) as memory:
-        memory.remember_many([{"content": f"Note {i} on the harbour", "key": f"k{i}"} for i in range(500)])
+    shutil.copy(notes, path)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         ((root,),) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))
     content = bytearray(path.read_bytes())
     pages = leaves(content, root)
     content[(pages[len(pages) // 2] - 1) * 4096] ^= 0x40
     path.write_bytes(content)
-    shutil.rmtree(f"{path}.working", ignore_errors=True)
     with opened(path) as memory:
         assert any(finding.rule == "integrity" for finding in memory.validate())
         memory.export(tmp_path / "whole.jsonl", salvage=True)
