@@ -235,7 +235,7 @@ def test_a_term_decides_and_can_be_switched_off(open_memory, clock, case):
     memory.link_many({"source": a, "target": b, "weight": w} for a, b, w in links)
     cue = cue if isinstance(cue, Cue) else Cue(cue)
     if case in JUDGED:
-        memory.feedback(memory.recall(cue=cue).recall_id, **JUDGED[case])
+        memory.feedback(memory.recall(cue=cue, floor=0).recall_id, **JUDGED[case])
         clock.at += timedelta(days=1)
     others = set(TERMS) - {term, *needed}
     on = memory.recall(cue=cue, ablate=others, floor=0)

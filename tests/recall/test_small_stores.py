@@ -143,6 +143,17 @@ def test_among_many_notes_of_one_kind_those_with_every_word_asked_for_are_answer
         assert not memory.recall("the anchor", floor=0.02).hits
 
 
+@each_row("embedder", ["semantic", "wordllama"])
+def test_of_what_is_in_none_of_a_few_notes_nothing_is_told(embedder):
+    with Memory.open("sqlite://", embedder=embedder) as memory:
+        memory.remember_many({"content": text, "key": key} for key, text in NOTES.items())
+        for cue in ("a recipe for lasagna", "What is the capital of Peru?", "Who won the world cup in 1998?"):
+            assert not memory.recall(cue).hits
+        # What was told today is nothing of tomorrow.
+        assert not memory.recall("What is on tomorrow?").hits
+        assert memory.recall("What did I tell you today?").hits
+
+
 OVEN = ("The oven is a Rational 61.", "The oven was repaired in May by Timo.", "Oona bakes rye on Mondays.")
 TENT = ("Our tent sleeps five.", "Our tent has a hole in the roof.")
 CLUB = (

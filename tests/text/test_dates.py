@@ -262,6 +262,15 @@ def test_the_day_before_counts_as_the_day_after_since_clocks_differ():
         assert date_match(named, moments("2023-04-30", "2023-06-01")).tolist() == [after, after]
 
 
+def test_of_a_day_ahead_nobody_has_told_yet():
+    now = datetime(2023, 5, 6, 12, tzinfo=UTC)
+    times = moments("2023-05-06", "2023-05-07", "2023-05-09")
+    for named in (CueDate(2023, 5, 7), CueDate(None, 5, 7)):
+        assert date_match(named, times[:2], now=now).tolist() == [0.0, 1.0]
+    assert date_match(CueDate(2023, 5, 7), times[2:], now=now).tolist() == [0.0]
+    assert date_match(CueDate(2023, 5, 6), times, now=now).tolist()[0] == 1.0
+
+
 def test_january_follows_december():
     times = moments("2024-01-14", "2023-01-14")
     assert date_match(CueDate(2023, 12), times, 14.0).tolist() == [0.5, 0.0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -127,9 +127,8 @@ class CueReading:
         """How well the time of each memory or of its telling fits the date of the cue; 1 where its text names it."""
         if (named := self.named_date) is None:
             return np.zeros(self.working.documents)
-        ahead = local_time(self.now).utcoffset() or timedelta(0)
-        times = self.working.occurred.values, self.working.told_at.values
-        fits = np.maximum(*(date_match(named, at, self.params.date_fade, ahead) for at in times))
+        times, now = (self.working.occurred.values, self.working.told_at.values), local_time(self.now)
+        fits = np.maximum(*(date_match(named, at, self.params.date_fade, now) for at in times))
         for document, share in naming(self.working.named_days, named):
             fits[document] = max(fits[document], share)
         return fits

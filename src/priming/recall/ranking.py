@@ -327,10 +327,16 @@ def probability(odds: Floats) -> Floats:
     return np.asarray(np.exp(-np.logaddexp(0.0, -odds)), np.float64)
 
 
+_SURER = 1.5
+"""How many times as probable as a memory of which nothing is known the best has to be."""
+
+
 def bar(evidence: Evidence, chances: Floats, law: RelevanceParams) -> float:
     """The probability from which hits are worth returning, at least half that of one of which nothing is known."""
     p = evidence.params
     nothing = float(probability(np.array([p.constant + p.size * evidence.size]))[0])
+    if chances.max(initial=0.0) < _SURER * nothing:
+        return _SURER * nothing
     return max(nothing / 2.0, least_probability(chances[: law.width], law))
 
 

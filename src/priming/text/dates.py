@@ -203,12 +203,13 @@ def local_time(at: datetime) -> datetime:
 
 
 def date_match(
-    cue: CueDate, times: ArrayLike, fade: float = _RECALL.date_fade, ahead: timedelta = timedelta(0)
+    cue: CueDate, times: ArrayLike, fade: float = _RECALL.date_fade, now: datetime | None = None
 ) -> Floats:
     """Score how well moments fit a date that was named.
 
     1 within the day, month or year that is named, and ½^(days since it / fade) afterwards, since what happened is
     often told later. The day before it counts as the day after it: elsewhere it was that day already. Any earlier: 0.
+    A day that lies ahead has been nowhere, and nobody has told of it afterwards: nothing but that day counts.
 
     Parameters
     ----------
@@ -216,7 +217,7 @@ def date_match(
         have is the whole month.
     times : POSIX seconds or datetime64, shape (n,); NaN and NaT, an unknown time, score 0.
     fade : the days in which half of the score is lost, > 0.
-    ahead : how far the zone whose days are meant is ahead of UTC.
+    now : the present moment in the zone whose days are meant; None: no day lies ahead, in UTC.
 
     Returns
     -------
@@ -232,13 +233,15 @@ def date_match(
     >>> date_match(CueDate(2023, 5), times, fade=14.0).tolist()
     [1.0, 0.5, 0.0]
     """
+    ahead = (now.utcoffset() if now else None) or timedelta(0)
     moments = _moments(times) + np.timedelta64(round(ahead.total_seconds()), "s")
     dated = ~np.isnat(moments)
     days = np.where(dated, moments, np.datetime64(0, "s")).astype("datetime64[D]")
     first, last = _named_period(cue, days)
     since, until = (days - last).astype(np.int64), (first - days).astype(np.int64)
     away = np.where(until > 0, until, np.maximum(since, 0))
-    return np.where(dated & (until <= 1), np.exp2(-away / fade), 0.0)
+    has_been = now is None or first <= np.datetime64(now.date())
+    return np.where(dated & (until <= 1) & ((away == 0) | has_been), np.exp2(-away / fade), 0.0)
 
 
 def _named_period(cue: CueDate, days: NDArray[np.datetime64]) -> tuple[Any, Any]:
