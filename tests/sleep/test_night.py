@@ -135,7 +135,7 @@ def test_links_that_faded_go_and_others_stay(memory, clock):
     for key in "abc":
         memory.remember(f"This is {key} of all.", key=key)
     for _ in range(3):
-        recall = memory.recall("this is a of all", ablate=[])
+        recall = memory.recall("this is a of all", floor=0)
         memory.feedback(recall.recall_id, used=["a"])
         clock.at += timedelta(hours=1)
     learnt = memory.links(relation="co-activated")

@@ -328,16 +328,16 @@ def probability(odds: Floats) -> Floats:
 
 
 _SURER = 1.5
-"""How many times as probable as a memory of which nothing is known the best has to be."""
+"""How many times as probable as a memory of which nothing is known the best has to be that has no word of the cue."""
 
 
-def bar(evidence: Evidence, chances: Floats, law: RelevanceParams) -> float:
+def bar(evidence: Evidence, ranked: Ranked, law: RelevanceParams) -> float:
     """The probability from which hits are worth returning, at least half that of one of which nothing is known."""
-    p = evidence.params
+    p, best = evidence.params, float(ranked.scores[:1].max(initial=0.0))
     nothing = float(probability(np.array([p.constant + p.size * evidence.size]))[0])
-    if chances.max(initial=0.0) < _SURER * nothing:
+    if best < _SURER * nothing and not evidence.literal[evidence.working.document[ranked.rows[:1]]].any():
         return _SURER * nothing
-    return max(nothing / 2.0, least_probability(chances[: law.width], law))
+    return max(nothing / 2.0, least_probability(ranked.scores[: law.width], law))
 
 
 def least_probability(chances: Floats, law: RelevanceParams) -> float:

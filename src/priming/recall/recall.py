@@ -224,7 +224,7 @@ def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> tuple
         ranking = _ranking_query(memory, query, evidence, eligible, pool, now)
         ranked = rank_files(ranking, files_of(memory, working)) if query.of_files else rank(ranking)
     law, floor = profile.relevance, relevance_floor(query)
-    least = 0.0 if law is None else bar(evidence, ranked.scores, law) if floor is None else floor
+    least = 0.0 if law is None else bar(evidence, ranked, law) if floor is None else floor
     above = np.ones(len(ranked.rows), np.bool_) if law is None or query.of_files else ranked.scores >= least
     best = None if law is None or query.of_files or not len(above) else float(ranked.scores[0])
     if best is not None and floor is None and not above.any():
