@@ -154,6 +154,13 @@ def test_of_what_is_in_none_of_a_few_notes_nothing_is_told(embedder):
         assert memory.recall("What did I tell you today?").hits
 
 
+def test_a_question_of_common_words_alone_is_answered_by_its_meaning():
+    with Memory.open("sqlite://", embedder="semantic") as memory:
+        for text in ("I work as a florist.", "I am from Porto.", "The cat is called Momo."):
+            memory.remember(text)
+        assert memory.recall("Where am I from?").hits[0].memory.content == "I am from Porto."
+
+
 OVEN = ("The oven is a Rational 61.", "The oven was repaired in May by Timo.", "Oona bakes rye on Mondays.")
 TENT = ("Our tent sleeps five.", "Our tent has a hole in the roof.")
 CLUB = (

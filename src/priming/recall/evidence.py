@@ -153,7 +153,7 @@ class Evidence(CueReading):
 
         A cue of figures alone, or of which the embedder knows no word, says nothing of any: 1200 is not nearly 1201.
         """
-        if not self.query.any() or len(self.figure_terms) == len(self.terms):
+        if not self.query.any() or 0 < len(self.figure_terms) == len(self.terms):
             return np.zeros(len(cosines))
         mean, spread = self.background
         strength = background_of(self.embedder).strength * self.working.trust
