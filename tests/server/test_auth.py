@@ -183,3 +183,29 @@ def test_a_path_does_not_lead_out_of_a_namespace(secured):
             message = connection.makefile("rb").read()
         assert message.split()[1] in (b"400", b"403", b"404")
         assert not [item for item in HIDDEN if item.encode() in message.partition(b"\r\n\r\n")[2]]
+
+
+@each_row("surface", ["http", "mcp"])
+def test_the_last_operation_that_a_token_undoes_is_its_own_not_what_another_wrote_since(serve, surface):
+    server = serve(mounts=True)
+    grace, linus = (server.tokens.new("shop", name=name).secret for name in ("Grace", "Linus"))
+    server.done("remember", {"content": "The seal is in the safe.", "key": "seal"}, "shop", grace)
+    server.done("remember", {"content": "The printer is in the hall.", "key": "printer"}, "shop", linus)
+
+    def undo_last():
+        last = {"operation_id": "last"}
+        if surface == "http":
+            return server.ask("undo", last, "shop", grace).text
+        call = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "undo", "arguments": last},
+        }
+        return server.ask("mcp", call, "shop", grace, Accept="application/json, text/event-stream").text
+
+    undo_last()
+    assert server.ask("get", {"key": "seal"}, "shop", grace).status_code == 404
+    assert server.done("get", {"key": "printer"}, "shop", grace)["status"] == "active"
+    assert "no operation of your token to undo" in undo_last()
+    assert server.done("get", {"key": "printer"}, "shop", grace)["status"] == "active"

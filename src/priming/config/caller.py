@@ -26,12 +26,14 @@ class Caller:
     ``actor`` is "user", an agent, "token NAME" or "server"; ``via`` the surface, and what was called there,
     as in "library", "command used", "hook prompt", "mcp feedback", "http learn", "socket ingest". ``everywhere`` says
     whether it may use all namespaces: to others no answer names another namespace, and none is looked at for it.
+    ``identified`` says whether its token proves who it is, so that others who write here are other people.
     """
 
     actor: str
     via: str = LIBRARY
     session: str | None = None
     everywhere: bool = True
+    identified: bool = False
 
     def attribution(self) -> dict[str, Any]:
         """What the log records of it with an operation."""

@@ -147,14 +147,21 @@ _NOT_LAST = ("undo", "run-start", "run-end", "reembed")
 
 
 def last_operation(memory: Namespace) -> Logged:
-    """The newest operation that can be undone and is meant to be; ``NotFound`` if there is none."""
-    for logged in newest_first(memory):
+    """The newest operation that can be undone and is meant to be; ``NotFound`` if there is none.
+
+    To a caller whom a token identifies it is the newest of its own: another's may have come in between.
+    """
+    caller = present_caller()
+    for logged in newest_first(memory, rows=False):
+        if caller.identified and logged.actor != caller.actor:
+            continue
         # What a verdict settled goes back with the verdict.
         by_verdict = BY_VERDICT in (logged.reason or "")
         is_empty = logged.kind == FOLLOW and followed_since(logged) == logged.number - 1
         if logged.kind not in _NOT_LAST and logged.undone_by is None and not by_verdict and not is_empty:
             return logged
-    raise NotFound("there is no operation to undo: see the log")
+    whose = " of your token" if caller.identified else ""
+    raise NotFound(f"there is no operation{whose} to undo: see the log")
 
 
 def followed_since(logged: Logged) -> int:

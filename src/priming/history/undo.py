@@ -49,7 +49,8 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
     """Undo an operation. The undo is an operation too, and can be undone.
 
     Undoing the last stage of a night of sleep undoes the whole night, and undoing the end of an import all of it.
-    For ``operation_id``, ``last`` means the newest operation that is no undo, not undone, and no run's start or end.
+    For ``operation_id``, ``last`` means the newest operation that is no undo, not undone, and no run's start or end;
+    with a token, of those that it wrote.
 
     Raises:
         NotFound: no such operation.

@@ -80,7 +80,9 @@ class RequestContext:
     def caller(self, via: str) -> Caller:
         """The caller, as its token identifies it."""
         name = None if self.token is None else self.token.name or self.token.id
-        return Caller(USER if name is None else f"token {name}", via, everywhere=self.everywhere)
+        if name is None:
+            return Caller(USER, via, everywhere=self.everywhere)
+        return Caller(f"token {name}", via, everywhere=self.everywhere, identified=True)
 
     def enter(self, namespace: str, operation: str, needs: str = "read") -> None:
         """Enter a namespace; ``Refused`` if the token is for another, or of a lesser kind than it needs."""
