@@ -131,6 +131,17 @@ def test_a_rollback_shows_where_weights_would_be(two):
     assert two.ask("links", "--relation", "solves")[0]["weight"] == 0.8
 
 
+def test_a_purge_shows_what_it_would_erase_before_it_asks(two):
+    two.ask("remember", "Ada has the key of the safe.", "--key", "safe")
+    two.ask("remember", "Adah is a name too.", "--key", "adah")
+    done = two.run("purge", "--subject", "Ada", stdin="n\n")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("would erase  Ada\n")
+    assert "its text mentions it" in done.stdout
+    assert len(two.ask("list")) == 4
+    assert "there is no memory 'saef'" in two.run("purge", "saef", stdin="n\n").stderr
+
+
 def test_purge_asks_first(two):
     done = two.run("purge", CACHE_KEY, stdin="n\n")
     assert done.exit_code == 1

@@ -22,7 +22,7 @@ from priming.cli.options import (
     flag,
     option,
 )
-from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, line, timestamp
+from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, draw, line, timestamp
 from priming.cli.plain import plain
 from priming.config.words import BRINGS, RELATIONS, STATUSES, TAKES
 from priming.errors import ParamError
@@ -263,6 +263,7 @@ def purge(
         raise ParamError("--yes", False, "must be given with --json: a purge cannot be undone")
     with store.open() as memory:
         if not (yes or dry_run):
+            draw(_receipt(memory.purge(key, subject=subject, include=include or (), dry_run=True)))
             what = f"{key!r}" if subject is None else f"all that is about {subject!r}"
             if not confirm(f"Erase {what} for good? [y/N] "):
                 typer.echo("nothing was erased", err=True)
