@@ -372,9 +372,14 @@ def test_a_server_of_what_came_with_a_folder_is_refused(hostile):
     assert done.stderr.count("priming trust") == 1
 
 
-def test_setup_adopts_what_its_user_agrees_to(hostile):
-    assert hostile.run("setup", "cursor", "--yes").exit_code == 0
+def test_setup_shows_what_its_user_agrees_to_by_a_yes_given_beforehand(hostile):
+    (hostile.folder / ".priming" / "config.toml").write_text('[store]\nnamespace = "default"\n')
+    done = hostile.run("setup", "cursor", "--yes")
+    assert done.exit_code == 0
+    assert "store.namespace = 'default'" in done.stderr
+    assert "1 rules that agents will be told" in done.stderr
     assert RULE in hostile.hook("session-start")
+    assert "Adopted" not in hostile.run("setup", "cursor", "--yes").stderr
 
 
 def test_rules_of_all_projects_are_told_in_a_clone(hostile):

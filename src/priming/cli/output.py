@@ -321,11 +321,12 @@ def is_attended() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(content: FolderContent) -> bool:
-    """Show a person what would count, and ask; the answer is kept."""
-    for text in (f"{content.message}.", "It has:", *content.description()):
+def ask(content: FolderContent, *, yes: bool = False) -> bool:
+    """Show a person what would count, and ask, unless the answer is ``yes`` already; it is kept."""
+    heading = ("Adopted as your own:",) if yes else (f"{content.message}.", "It has:")
+    for text in (*heading, *content.description()):
         typer.echo(clean(text), err=True)
-    agreed = confirm("Adopt it as your own? [y/N] ")
+    agreed = yes or confirm("Adopt it as your own? [y/N] ")
     if agreed:
         content.settle(adopt=True)
     else:

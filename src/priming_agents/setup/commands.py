@@ -13,7 +13,7 @@ from typer import Argument, Option
 from priming.cli.command import FAILURE, Answer, command, group
 from priming.cli.groups.care import Tools
 from priming.cli.options import StoreOptions, Yes
-from priming.cli.output import DIM, OK, WARN, Part, choose, confirm, line
+from priming.cli.output import DIM, OK, WARN, Part, ask, choose, confirm, line
 from priming.cli.parse import complete
 from priming.errors import ParamError
 from priming.verbs import rows as table
@@ -97,7 +97,8 @@ def setup(
         from priming.config.settings import load
         from priming.maintenance.adoption import content_of
 
-        content_of(load(store.overrides())).settle(adopt=True)
+        if (content := content_of(load(store.overrides()))).paths:
+            ask(content, yes=True)
     settings = store.settings()
     if remove:
         plan = work.plan_removal(agent, settings, user=user)
