@@ -171,9 +171,9 @@ class Process:
         )
         errors.close()
         self.log = log or folder / "log"
-        line = self.process.stdout.readline()
-        assert line, self.log.read_text()
-        self.at = line.split()[2]
+        self.line = self.process.stdout.readline()
+        assert self.line, self.log.read_text()
+        self.at = self.line.split()[2]
 
     def end(self, how=signal.SIGTERM):
         """End it; its exit status."""

@@ -202,6 +202,11 @@ def test_a_socket_of_its_own_is_for_its_owner_only(process, tmp_path):
     assert not path.exists()
 
 
+def test_a_page_in_a_browser_is_promised_at_an_address_only(process, tmp_path):
+    assert "a browser shows its page; Ctrl-C ends it" in process().line
+    assert process("--uds", str(tmp_path / "http.sock")).line.split(None, 3)[3] == "Ctrl-C ends it\n"
+
+
 def test_a_socket_that_a_dead_server_left_is_replaced(process, tmp_path):
     path = tmp_path / "http.sock"
     process("--uds", str(path)).end(signal.SIGKILL)

@@ -67,9 +67,8 @@ def serve(
     settings = store.settings(servers=True)
 
     def ready(address: str) -> None:
-        text = line(
-            f"listening at {address}", ("  a browser shows its page; Ctrl-C ends it" * (not local), DIM)
-        )
+        page = "" if local or uds else "a browser shows its page; "
+        text = line(f"listening at {address}", ("" if local else f"  {page}Ctrl-C ends it", DIM))
         respond(store, Answer({"listening": address}, [text]))
 
     if local:
