@@ -146,6 +146,14 @@ def test_everything_that_is_wrong_in_a_file_is_said_at_once_with_its_line(projec
     }
 
 
+def test_the_sections_that_a_message_lists_are_in_the_order_of_letters(project):
+    project("[embedder]\n")
+    (message,) = read()[1]
+    names = message.partition("use one of ")[2].split(", ")
+    assert len(names) > 5
+    assert names == sorted(names)
+
+
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [

@@ -280,7 +280,9 @@ def _nearest_section(section: str, sections: Collection[str]) -> str:
 
 
 def _take_file(reading: _Reading, file: File) -> None:
-    sections = {setting.section.partition(".")[0] for setting in reading.table.values()} | {PROFILES_ROOT}
+    sections = sorted(
+        {setting.section.partition(".")[0] for setting in reading.table.values()} | {PROFILES_ROOT}
+    )
     for section, table in file.tables.items():
         if section == PROFILES_ROOT:
             from priming.config.constants import constants_in
