@@ -60,6 +60,9 @@ def review(memory: Namespace, *, limit: int = 50) -> list[Review]:
 def keep_both(memory: Namespace, id: str) -> Operation:
     """Settle that both facts or rules of a contradiction may hold; ``review`` does not list them again.
 
+    Args:
+        id: the pair, as ``review`` and replies name it, such as ``office-lisbon+office-porto``.
+
     Raises:
         NotFound: ``review`` lists no contradiction with this id.
 

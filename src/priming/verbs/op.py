@@ -335,7 +335,7 @@ class Op:
 
     def missing(self, name: str) -> str:
         """Tell that an argument must be given, and what it means."""
-        return f"must be given: {self.meanings.get(name, f'see the help of {self.name}')}"
+        return f"must be given: {self.meanings.get(name, f'see the help of {self.name}').rstrip('.')}"
 
     @property
     def method(self) -> str:
