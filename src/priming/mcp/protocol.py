@@ -165,7 +165,7 @@ class McpConversation:
 
     def offer(self) -> dict[str, Any]:
         """Return what the server can do, and how its tools are used."""
-        return {"capabilities": OFFERED, "instructions": instructions(self._client.groups)}
+        return {"capabilities": OFFERED, "instructions": instructions(self._client.ops)}
 
     def handlers(
         self, params: dict[str, Any], name: str | None, progress: Progress | None

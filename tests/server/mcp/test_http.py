@@ -94,6 +94,21 @@ def test_a_token_lets_into_its_own_namespace_only(process):
         assert "secret of" not in answer.text
 
 
+def test_an_agent_that_may_only_read_is_not_told_to_remember(process):
+    server = process()
+    with Tokens(server.url) as tokens:
+        secrets = {kind: tokens.new("default", kind=kind).secret for kind in ("read", "write")}
+
+    async def instructions(token):
+        async with connected(server.at, token=token) as client:
+            return client.instructions
+
+    assert "remember" in anyio.run(instructions, secrets["write"])
+    reading = anyio.run(instructions, secrets["read"])
+    assert "Recall" in reading
+    assert not any(tool in reading for tool in ("remember", "learn", "feedback"))
+
+
 def test_a_client_names_its_groups_of_tools_in_the_query(process):
     server = process("--tools", "rules")
 
