@@ -33,24 +33,31 @@ def on_two_nodes(url, home, *words, after=0, address="127.0.0.1"):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def check_a_killed_node(urls, tmp_path):
+def check_a_killed_node(url_of, tmp_path):
     """A night with a node killed in the middle, and one on this machine with nothing killed, end in the same."""
-    names, _ = (fill(url, TEAMS) for url in urls)
-    ran = on_two_nodes(urls[0], tmp_path / "a", "sleep", after=5)
-    assert ran["status"] == 0, ran
-    report = json.loads(ran["out"])
+    for attempt in range(
+        5
+    ):  # on a busy machine one node may do all before the other is up: that kills nothing
+        url, home = url_of(f"killed_{attempt}"), tmp_path / f"home_{attempt}"
+        names = fill(url, TEAMS)
+        ran = on_two_nodes(url, home, "sleep", after=5)
+        assert ran["status"] == 0, ran
+        if ran["killed_at"]:
+            break
+    report, whole = json.loads(ran["out"]), url_of("whole")
     assert 5 <= ran["killed_at"] < TEAMS
     assert (report["done"], report["failed"]) == (TEAMS, [])
     assert report["retried"] == report["lost"] == 1
     assert len({worker.partition(",")[0] for worker in report["workers"]}) == 2, "both nodes did a part"
-    assert json.loads(run(urls[1], tmp_path / "b", "sleep").stdout)["done"] == TEAMS
+    fill(whole, TEAMS)
+    assert json.loads(run(whole, tmp_path / "home", "sleep").stdout)["done"] == TEAMS
     for name in names:
-        assert picture(urls[0], name) == picture(urls[1], name), name
+        assert picture(url, name) == picture(whole, name), name
 
 
 @pytest.mark.slow
 def test_a_node_killed_half_way_through_a_night_changes_nothing_in_its_result(tmp_path):
-    check_a_killed_node([f"sqlite:///{tmp_path}/{name}.db" for name in "ab"], tmp_path)
+    check_a_killed_node(lambda name: f"sqlite:///{tmp_path}/{name}.db", tmp_path)
 
 
 @pytest.fixture
@@ -66,7 +73,7 @@ def url():
 
 @pytest.mark.slow
 def test_nor_does_it_in_postgresql(tmp_path, url):
-    check_a_killed_node([f"{url}&schema=fleet_{name}" for name in "ab"], tmp_path)
+    check_a_killed_node(lambda name: f"{url}&schema=fleet_{name}", tmp_path)
 
 
 @pytest.mark.slow
