@@ -689,7 +689,7 @@ def test_a_day_by_its_name_alone_may_be_the_next_of_it_and_one_with_more_may_not
         ("what is on the 20th?", [(9, 0.5)]),
         ("what is on Christmas Eve?", [(11, 0.5)]),
         ("was ist an Heiligabend?", [(11, 0.5)]),
-        ("what happened in 2026?", [(3, 1.0), (5, 1.0), (9, 1.0), (11, 1.0)]),
+        ("what happened in 2026?", [(3, 0.5), (5, 0.5), (9, 0.5), (11, 0.5)]),
         ("what happens next year?", []),
     ):
         assert [*naming(days, cue_date(text, SATURDAY))] == expected, text

@@ -115,19 +115,19 @@ def _days(cue: CueDate) -> Days:
 
 
 def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[int, float]]:
-    """Yield by number the texts that name a day of a date: 1 for each, ½ for the next day of its name.
+    """Yield by number the texts that name a day of a date: 1 for each, ½ of a year or for the next of its name.
 
     Parameters
     ----------
     days : the days that texts name, by the number of a text.
     cue : the date that a cue names, with its words: "on Friday" may be the last one, or the next.
     """
-    names = _namer(cue)
+    names, share = _namer(cue), 0.5 if cue.year and not cue.month else 1.0
     following = _next_of_its_name(cue)
     names_next = None if following is None else _namer(following)
     for number, own in days.items():
         if any(map(names, own)):
-            yield number, 1.0
+            yield number, share
         elif names_next is not None and any(map(names_next, own)):
             yield number, 0.5
 
