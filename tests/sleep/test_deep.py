@@ -217,3 +217,17 @@ def test_a_theme_is_called_by_two_words_that_stand_together():
     texts = ["The coffee machine leaks.", "Somebody cleaned the coffee machine.", "Is the coffee machine on?"]
     (planned,) = deep(*window(texts))
     assert new(planned)[1].heading == "coffee machine"
+
+
+def test_what_says_the_opposite_in_part_is_of_no_theme_with_it():
+    never = "ever open the sluice before the gauge reads two meters."
+    texts = [
+        f"N{never}",
+        f"We n{never}",
+        f"Again: n{never}",
+        "Always open the sluice before the gauge shows two meters.",
+    ]
+    item, left = sorted(deep(*window(texts)), key=lambda item: isinstance(item, LeftAlone))
+    assert item.ids == ("m0", "m1", "m2")
+    assert "m3" in left.keys
+    assert left.reason.endswith("in part")

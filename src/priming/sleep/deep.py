@@ -136,9 +136,13 @@ class DeepStage:
                 judgement = judge(left.content, right.content)
                 removed, added = map(" ".join, (judgement.removed, judgement.added))
                 is_near = cosines[a, b] >= SLEEP.tight
-                turned = judgement.kind == "changes" and (
-                    _is_reversed(left.content, right.content) or (is_near and not (removed and added))
+                is_changed, is_unclear = (judgement.kind == kind for kind in ("changes", "unclear"))
+                # What the words leave open is the opposite only where two say the same but for a few of them.
+                is_alike = is_near and len(judgement.shared) > len(judgement.removed) + len(judgement.added)
+                turned = (is_changed or (is_unclear and is_alike)) and _is_reversed(
+                    left.content, right.content
                 )
+                turned |= is_changed and is_near and not (removed and added)
                 valued = (
                     is_near
                     and judgement.kind in ("changes", "unclear")
