@@ -55,10 +55,19 @@ def test_names_code_and_single_words_show_no_other_language_than_english(text):
         "Use de facto standards in the API and say so in the docs",
         "The die is cast, as Caesar has it",
         "Deploy to the la-1 region, and on to the mi-2 one",
+        "Kirsten's van is a blue Transit",
+        "Where does Tom's van park?",
     ],
 )
 def test_foreign_words_in_an_english_text_leave_it_english(text):
     assert language_of(text) == "english"
+
+
+@each_row(
+    "text", ["Le voilier mesure neuf mètres.", "Où se trouve le voilier ?", "Sophie travaille à la mairie."]
+)
+def test_of_languages_for_which_as_much_speaks_it_is_that_of_more_speakers(text):
+    assert language_of(text) == "french"
 
 
 @each_row(
@@ -110,6 +119,39 @@ def test_an_inflected_question_finds_its_answer_in_its_language(memory):
     assert memory.recall("Welche Kündigungsfristen haben wir?").hits[0].memory.key == "frist"
     assert memory.recall("Wann überweisen wir die Mieten?").hits[0].memory.key == "miete"
     assert memory.recall("Где лежит ключ от серверных?").hits[0].memory.key == "keys"
+
+
+@each_row(
+    ("notes", "cue", "key"),
+    [
+        (
+            ["I gatti dormono.", "Marco abita a Torino.", "La riunione è alle nove."],
+            "Dove sono i miei gatti?",
+            0,
+        ),
+        (["El fontanero viene el martes.", "Ana vende la bici."], "¿Cuándo vienen los fontaneros?", 0),
+        (
+            ["Kotki hedder Momo.", "Husleje: 800 euro.", "Jeg har en kat, og det er den."],
+            "Hvad er huslejen?",
+            1,
+        ),
+    ],
+)
+def test_a_note_too_short_to_tell_its_language_is_found_by_every_form_of_its_words(notes, cue, key):
+    with Memory.open("sqlite://") as memory:
+        for number, text in enumerate(notes):
+            memory.remember(text, key=f"m{number}")
+        best = memory.recall(cue).hits[0]
+    assert best.memory.key == f"m{key}"
+    assert best.components["words"] > 0.0
+
+
+def test_notes_that_do_not_tell_their_language_leave_the_choice_to_those_that_do(memory):
+    for number, text in enumerate(
+        ("Momo dort.", "Paul habite Lyon.", "Le serveur est dans la cave de la mairie.")
+    ):
+        memory.remember(text, key=f"m{number}")
+    assert memory.recall("serveurs").hits[0].memory.key == "m2"
 
 
 def test_a_cue_whose_words_do_not_tell_is_in_the_language_of_most_memories(memory):

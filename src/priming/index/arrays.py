@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from priming.config.words import KINDS
-from priming.core.arguments.arrays import Bools, Floats, Ints, TextVectors
+from priming.core.arguments.arrays import Bools, Floats, Ints, TextVectors, distinct
 from priming.core.graph import among
 from priming.embedding.protocol import Embedder, token_part
 from priming.index.columns import NONE, Column, Ragged, VectorColumn
@@ -219,9 +219,14 @@ class NamespaceArrays:
 
     @cached_property
     def main_language(self) -> str:
-        """The language of most texts: that of a cue whose words do not tell."""
-        counts = np.bincount(self.language.values[self.living.values], minlength=1)
-        return LANGUAGES[int(counts.argmax())]
+        """The language of most texts that tell theirs: that of a cue whose words do not tell."""
+        own = self.language.values[self.living.values]
+        return LANGUAGES[int(np.bincount(own[own != NONE], minlength=1).argmax())]
+
+    @cached_property
+    def read_in(self) -> tuple[str, ...]:
+        """The languages in which its texts were read, English where their words do not tell."""
+        return tuple(LANGUAGES[code] for code in distinct(np.maximum(self.language.values, 0)))
 
     @cached_property
     def day_first(self) -> bool | None:
@@ -238,7 +243,8 @@ class NamespaceArrays:
         self.occurred.append(document.occurred)
         self.told_at.append(document.told_at)
         self.day_order.append(document.day_order)
-        self.language.append(LANGUAGES.index(document.language))
+        language = document.language
+        self.language.append(NONE if language is None else LANGUAGES.index(language))
         self.asks.append(document.asks)
         self.learned.append(document.learned)
         self.states.append(document.states)

@@ -126,7 +126,8 @@ class Document:
     """The days that its text names."""
     day_order: int
     """Whether its dates have the day before the month: above 0, after it: below 0."""
-    language: str
+    language: str | None
+    """The language that its words tell, in which it is read; where they tell none it is read as English."""
     asks: bool
     learned: bool
     """Whether it is a correction from which a rule was learned, which speaks for it in recall."""
@@ -307,7 +308,8 @@ def _document(
     occurred, told_at = times_of(record)
     searched = searched_text(record) if indexed else ""
     text = f"{record.title}\n{searched}" if indexed and record.title else searched
-    language = language_of(text) or "english"
+    own_language = language_of(text)
+    language = own_language or "english"
     titled = readings(record.title, language) if indexed and record.title else []
     read = readings(searched, language)
     heading, body = (tuple(term for term, _ in pairs) for pairs in (titled, read))
@@ -326,7 +328,7 @@ def _document(
         told_at=told_at.timestamp() if told_at is not None else np.nan,
         named_days=_days_named(text, record.content, told_at) if indexed else (),
         day_order=day_order(text),
-        language=language,
+        language=own_language,
         asks=indexed and is_question(record.content),
         learned=record.kind == "correction" and "right" in record.metadata,
         states=may_state(record.kind, record.content, record.session, record.occurred_at),

@@ -179,6 +179,12 @@ class Lexicon:
             tf = np.concatenate([tf, np.array(counts, np.float64)])
         return Postings(rows, tf)
 
+    def same(self, term: str, language: str | None) -> list[int]:
+        """The codes of a term, and of words that are it if they are read in a language, that any document has."""
+        codes = [] if language is None else self._compounds.same(term, language, self.words, self.terms)
+        own = self.code(term)
+        return [code for code in dict.fromkeys([*([] if own is None else [own]), *codes]) if self.df[code]]
+
     def compounds(self, word: str, stem: str) -> dict[int, float]:
         """The codes of the words that are part of a word, or that it is part of, and how much each counts as it."""
         related = self._compounds.related(word, stem, self.words, self.terms)

@@ -34,7 +34,7 @@ from priming.index.working_set import WorkingSet
 from priming.storage.protocol import Store
 from priming.storage.questions import StoredNamespace
 
-FORMAT = 21
+FORMAT = 22
 _ALIGN, _SNAPSHOT_AFTER = 64, 256
 _WORDS = 50
 """Words that take as long to read as a row does."""

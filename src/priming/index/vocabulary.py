@@ -6,6 +6,7 @@ In the languages that join words, "Frist" is a part of "Kündigungsfrist".
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -18,6 +19,7 @@ from priming.config.values import dataclass
 from priming.core.arguments.arrays import Floats, Ints, distinct, unit_rows
 from priming.embedding.protocol import Embedder, word_part
 from priming.index.columns import Column, Ragged, VectorColumn
+from priming.text.tokens import terms
 
 COMPOUNDING: Final = frozenset(("danish", "dutch", "finnish", "german", "hungarian", "norwegian", "swedish"))
 """The languages whose compounds are one word."""
@@ -42,16 +44,30 @@ class Compounds:
         self._backward: list[str] = []
         self._size = 0
 
-    def related(self, word: str, stem: str, words: Sequence[str], terms: Iterable[str]) -> dict[int, float]:
+    def same(self, term: str, language: str, words: Sequence[str], stems: Iterable[str]) -> list[int]:
+        """The terms of words that, read in a language, are a term: other texts may have been read in another.
+
+        Examples
+        --------
+        >>> words, stems = ["gatto", "gatti", "gas"], ["gatt", "gatti", "gas"]
+        >>> Compounds().same("gatt", "italian", words, stems)
+        [1, 0]
+        """
+        self._grow(words, stems)
+        start = term[: max(_REST, len(term) - 2)]
+        first, last = (bisect_left(self._words, bound) for bound in (start, start + chr(sys.maxunicode)))
+        alike = (word for word in self._words[first:last] if terms(word, language) == [term])
+        return list(dict.fromkeys(code for word in alike for code in self._codes[word]))
+
+    def related(self, word: str, stem: str, words: Sequence[str], stems: Iterable[str]) -> dict[int, float]:
         """The terms that begin or end in a word, or that it begins or ends in, and how much each counts as it.
 
-        A part counts √(its letters / all letters), times .7 if it is the last and .35 if it is the first. A term of
-        the same spelling, whose stem is that of another language, counts wholly.
+        A part counts √(its letters / all letters), times .7 if it is the last and .35 if it is the first.
 
         Parameters
         ----------
         word, stem : a word of a cue in lower case, and its term.
-        words, terms : the words of the lexicon by code, and their stems; they only grow.
+        words, stems : the words of the lexicon by code, and their stems; they only grow.
 
         Returns
         -------
@@ -62,19 +78,19 @@ class Compounds:
         >>> words = ["schlüssel", "haustürschlüssel", "haus", "mond"]
         >>> related = Compounds().related("schlüssel", "schlussel", words, words)
         >>> {words[code]: round(share, 3) for code, share in related.items()}
-        {'schlüssel': 1.0, 'haustürschlüssel': 0.525}
+        {'haustürschlüssel': 0.525}
         """
-        self._grow(words, terms)
-        shares = dict.fromkeys(self._codes.get(word, ()), 1.0)
+        self._grow(words, stems)
+        shares: dict[int, float] = {}
         for part, whole, other in self._pairs(word, stem):
             share = (_LAST if whole.endswith(part) else _FIRST) * math.sqrt(len(part) / len(whole))
             for code in self._codes[other]:
                 shares[code] = max(shares.get(code, 0.0), share)
         return shares
 
-    def _grow(self, words: Sequence[str], terms: Iterable[str]) -> None:
+    def _grow(self, words: Sequence[str], stems: Iterable[str]) -> None:
         if self._size < len(words):
-            fresh = zip(words[self._size :], islice(terms, self._size, None), strict=True)
+            fresh = zip(words[self._size :], islice(stems, self._size, None), strict=True)
             for code, spellings in enumerate(fresh, self._size):
                 for spelling in dict.fromkeys(spellings):
                     self._codes.setdefault(spelling, []).append(code)

@@ -343,24 +343,25 @@ class CueReading:
         self, term: str, word: str, neighbours: Neighbours | None, software: Sequence[tuple[int, ...]]
     ) -> Expansion | None:
         """The words that count as a term: itself in full, near words, compounds, and software of its kind."""
-        own, df = self.working.lexicon.code(term), self.working.lexicon.df.values
-        occurs = own is not None and bool(df[own])
-        parts = {} if neighbours is None else self._near_shares(neighbours, own if occurs else None)
+        df, same = self.working.lexicon.df.values, self.working.lexicon.same(term, self._rereads)
+        own = same[0] if same else None
+        parts = {} if neighbours is None else self._near_shares(neighbours, own)
         if self._joins_words and not is_given_name(word):
-            compounds = self.working.lexicon.compounds(word, term)
-            parts |= self._by_rarity(compounds, own if occurs else None)
+            parts |= self._by_rarity(self.working.lexicon.compounds(word, term), own)
         runs = tuple(run for run in software if len(run) > 1)
-        for run in software:
-            if len(run) == 1:
-                parts[run[0]] = 1.0
-        frequency = float(df[own]) if occurs else sum(df[code] * part for code, part in parts.items())
-        if own is not None and occurs:
-            parts[own] = 1.0
+        parts |= {run[0]: 1.0 for run in software if len(run) == 1}
+        frequency = sum(df[code] for code in same) or sum(df[code] * part for code, part in parts.items())
+        parts |= dict.fromkeys(same, 1.0)
         if not parts and not runs:
             return None
         return Expansion(
             tuple(parts), tuple(parts.values()), max(1.0, float(frequency)), runs, self.params.kind
         )
+
+    @cached_property
+    def _rereads(self) -> str | None:
+        """The language of the cue where any memory was read in another."""
+        return None if {*self.working.read_in} <= {self.language} else self.language
 
     def _near_shares(self, neighbours: Neighbours, own: int | None) -> dict[int, float]:
         """To what extent each near word counts as a term: by its similarity, and less if it is the more common.
@@ -385,7 +386,7 @@ class CueReading:
     @property
     def _expands(self) -> bool:
         """Whether other words of the namespace count as words of the cue."""
-        return self._uses_near_words or self._joins_words or bool(self.software)
+        return bool(self._uses_near_words or self._joins_words or self._rereads or self.software)
 
     @property
     def _joins_words(self) -> bool:

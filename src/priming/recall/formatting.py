@@ -21,7 +21,7 @@ from priming.results import GAP, Hit
 from priming.text.dates import local_time
 from priming.text.gists import gist_of_rule
 from priming.text.quotation import bracketed, label, quote_text
-from priming.text.tokens import LANGUAGES, terms
+from priming.text.tokens import terms
 from priming.types import MemoryRecord
 
 if TYPE_CHECKING:
@@ -177,10 +177,9 @@ def passages_of(evidence: Evidence, row: int, record: MemoryRecord) -> tuple[tup
         vectors, ends = None, passage_ends(record.content)
     if not ends:
         return ()
-    language = LANGUAGES[int(working.language[document])] if document != NONE else None
 
     def contained(spans: Iterable[tuple[int, int]]) -> Floats:
-        texts = [set(terms(record.content[start:end], language)) for start, end in spans]
+        texts = [set(terms(record.content[start:end], evidence.language)) for start, end in spans]
         return np.array([[term in text for term in cue] for text in texts], np.float64)
 
     spans = list(zip((0, *ends[:-1]), ends, strict=True))

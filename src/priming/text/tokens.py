@@ -67,10 +67,11 @@ _SCRIPTS: Mapping[str, re.Pattern[str]] = {
 """The language by whose rules words of a script are stemmed."""
 _CYRILLIC = _SCRIPTS["russian"]
 LATIN_LANGUAGES = tuple(
-    "catalan czech danish dutch finnish french german hungarian indonesian italian norwegian polish portuguese"  # noqa: SIM905
-    " romanian spanish swedish turkish".split()
+    "spanish french german portuguese italian turkish dutch polish indonesian romanian czech hungarian swedish"  # noqa: SIM905
+    " danish norwegian finnish catalan".split()
 )
-"""Languages other than English that are recognised by their function words (``words/function_words``)."""
+"""Languages other than English that are recognised by their function words (``words/function_words``), those of more
+speakers first: of two for which as much speaks it is the first."""
 LANGUAGES = ("english", *LATIN_LANGUAGES)
 _ASCII = frozenset(map(chr, range(128)))
 _LETTERS = {language: frozenset(letters) for language, letters in read_word_groups("letters")}
@@ -179,13 +180,13 @@ def language_of(text: str, likely: str | None) -> str | None:
     hits: defaultdict[str, int] = defaultdict(int)
     marked: set[str] = set()
     languages_of = _function_words()
-    own = {word: languages_of[word] for word in words if word in languages_of}
+    own = {word: languages_of[word] for word in words if word in languages_of and len(word) > 1}
     if not own:
         return None
     numbers = Counter(words)
     for word, languages in own.items():
         number, share = numbers[word], 1 / len(languages)
-        for language in languages if len(word) > 1 else ():
+        for language in languages:
             scores[language] += share
             hits[language] += number
     special = set() if text.isascii() else {*"".join(words)} - _ASCII
@@ -196,7 +197,8 @@ def language_of(text: str, likely: str | None) -> str | None:
             marked.add(language)
     scores.pop("english", None)
     english = sum("english" in languages for languages in own.values())
-    best = max(scores, key=lambda language: (scores[language], language), default="english")
+    order = LATIN_LANGUAGES.index
+    best = max(scores, key=lambda language: (scores[language], -order(language)), default="english")
     distinct = sum(best in languages for languages in own.values()) + (best in marked)
     if likely is not None and likely in scores and scores[likely] >= min(1.0, scores[best]):
         own_words = sum(likely in languages for languages in own.values())
