@@ -81,6 +81,8 @@ class Compounds:
         {'haustürschlüssel': 0.525}
         """
         self._grow(words, stems)
+        if len(self._backward) < len(self._codes):
+            self._backward = sorted(spelling[::-1] for spelling in self._codes)
         shares: dict[int, float] = {}
         for part, whole, other in self._pairs(word, stem):
             share = (_LAST if whole.endswith(part) else _FIRST) * math.sqrt(len(part) / len(whole))
@@ -95,7 +97,6 @@ class Compounds:
                 for spelling in dict.fromkeys(spellings):
                     self._codes.setdefault(spelling, []).append(code)
             self._words = sorted({*words})
-            self._backward = sorted(spelling[::-1] for spelling in self._codes)
             self._size = len(words)
 
     def _pairs(self, word: str, stem: str) -> Iterator[tuple[str, str, str]]:
