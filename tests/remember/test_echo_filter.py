@@ -241,3 +241,14 @@ def test_what_was_superseded_before_any_recall_may_be_told_anew(memory, clock):
     clock.at += timedelta(minutes=5)
     memory.recall("where does Ada live?")
     assert memory.remember(old).status == "stored"
+
+
+def test_what_a_later_statement_contradicts_is_news_also_after_a_recall_of_both(memory, clock):
+    seven, nine = "The gate opens at 7 o'clock.", "The gate opens at 9 o'clock."
+    for text in (seven, nine, seven):
+        clock.at += timedelta(minutes=1)
+        assert memory.remember(text).status == "stored"
+        recalled = memory.recall("when does the gate open?")
+        assert recalled.hits[0].memory.content == text
+    assert memory.remember(seven).status == "echo"
+    assert memory.remember(recalled.text).status == "echo"

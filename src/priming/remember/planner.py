@@ -115,8 +115,7 @@ class RememberPlan:
 
         Without ``vectors`` the memories wait for theirs, and are linked to nothing by similarity.
         """
-        digests = [own for each in drafts for own in each.digests]
-        self._digests = self.memory.ids_of_digests(digests)
+        self._digests = self.memory.ids_of_digests([own for each in drafts for own in each.digests])
         self._again = {own: i for i, each in enumerate(drafts) if (own := each.repeated(self._digests))}
         names = [() if is_bare_name(each) else each.names[: self.params.names] for each in drafts]
         words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
@@ -126,8 +125,9 @@ class RememberPlan:
             self.echo.update(self.now)
         for i, draft in enumerate(drafts):
             echo = self.echo if draft.echo_guard and draft.key is None and not always else None
-            if self.params.strengthen and draft.repeated(self._digests) is not None:
-                echo = None  # the same text again strengthens links, whoever saw it meanwhile
+            own = draft.repeated(self._digests)
+            if own and (self.params.strengthen or self._is_overtaken(own)):
+                echo = None  # the same text again strengthens links or is news, whoever saw it meanwhile
             echoed = () if echo is None else echo.sources(draft.content, draft.occurred_at)
             existing = echoed[0] if echoed else None if always else self._find_duplicate(draft)
             if existing is not None:
