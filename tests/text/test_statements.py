@@ -364,6 +364,16 @@ def test_a_decimal_comma_and_dots_between_thousands_are_of_the_number(template, 
     assert judge(first, third).removed == (written,)
 
 
+@each_row(
+    "template",
+    ["The offset is {} mm", "Balance: {} euros", "Set the thermostat to {} °C", "The freezer is at {} °C"],
+)
+def test_a_number_changes_by_its_sign_too(template):
+    texts = [template.format(number) for number in ("-4", "4", "+6", "-9")]
+    assert all(differ(first, second) for first, second in permutations(texts, 2))
+    assert judge(template.format("−4"), texts[0]).kind == "same"
+
+
 def test_numbers_in_a_list_stay_apart():
     assert [word.stem for word in read("Open ports 1,2,3 of it").words][1:] == ["port", "1", "2", "3"]
 

@@ -235,7 +235,7 @@ def is_quantity(word: Word) -> bool:
 
 def unit_of(word: Word) -> str:
     """Return what a number counts, "" where it does not say."""
-    unit = word.stem.partition(" ")[2] if word.stem[:1].isdigit() else "months"
+    unit = word.stem.partition(" ")[2] if word.stem.lstrip("+-")[:1].isdigit() else "months"
     return "time" if unit in ("ms", "months") else unit
 
 
