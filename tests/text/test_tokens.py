@@ -58,6 +58,25 @@ def test_what_distinguishes_a_name_is_a_term_that_others_lack(name, others):
         assert {*terms(name)} - {*terms(other)}, other
 
 
+def test_a_capital_letter_within_a_sentence_is_a_name():
+    for named, plain in (
+        ("When does club A meet?", "When does a club meet?"),
+        ("the rota of bay A's nurse", "a nurse wrote the rota of the bay"),
+        ("Use plan A", "A use of the plan"),
+        ("La sala A è chiusa", "A sala è chiusa la"),
+        ("Зал А закрыт", "А зал закрыт"),
+    ):
+        assert set(terms(named)) - set(terms(plain)) in ({"a"}, {"а"}), named
+    for text in (
+        "What A Day",
+        "it was a day",
+        "the day\nA day after",
+        "Am I right and I know",
+        "grade A-minus",
+    ):
+        assert {"a", "i"}.isdisjoint(terms(text)), text
+
+
 @each_row(
     ("language", "spellings"),
     [

@@ -77,6 +77,8 @@ _ASCII = frozenset(map(chr, range(128)))
 _LETTERS = {language: frozenset(letters) for language, letters in read_word_groups("letters")}
 """Letters with marks that a language uses; beside a function word of it they count as another."""
 _ELIDING = ("french", "italian", "catalan")
+_LETTER = re.compile(r"(?<=[^\W_] )([^\W\d_])(?:['\u2019]s)?(?![\w'\u2019-])(?=((?: \w)?))")
+"""A letter by itself behind a word, and how the next word begins."""
 _ELIDED = re.compile(r"(?<!\w)[^\W\d_]{1,2}'(?=[^\W\d_])")
 """A small word that has lost its vowel: "l'imprimante", "qu'il"."""
 _LANGUAGE_WORDS, _LEAST_SHARE = 200, 0.15
@@ -93,8 +95,9 @@ def terms(text: str, language: str | None = None) -> list[str]:
     without spaces (Han, Kana, Hangul, Thai, …) gives its overlapping pairs of characters, a single character itself.
 
     A sign at the edge of a word is part of a name (C++, F#, .NET, --force, @types): the word gives a second term with
-    its sign, and a single letter that alone. A number gives its value, whatever divides its thousands, and what is
-    beside it as well (16, gb, 16gb; lh, 1234, lh1234); a version what it is a version of (3, 3.11). Emoji are words.
+    its sign, and a single letter that alone. A capital letter within a sentence is a name ("plan A", but "A plan"). A
+    number gives its value, whatever divides its thousands, and what is beside it as well (16, gb, 16gb; lh, 1234,
+    lh1234); a version what it is a version of (3, 3.11). Emoji are words.
 
     Parameters
     ----------
@@ -273,6 +276,18 @@ def is_function_word(word: str, language: str | None) -> bool:
 
 
 def _tokens(text: str, language: str) -> list[str]:
+    """The tokens of a text in lower case, but a letter that is a name within a sentence stays a capital."""
+    tokens: list[str] = []
+    start = 0
+    for letter in _LETTER.finditer(text):
+        in_title = letter[2].isupper()
+        if letter[1].isupper() and not in_title and (letter[1], language) != ("I", "english"):
+            tokens += [*_lower_tokens(text[start : letter.start()], language), letter[1]]
+            start = letter.end()
+    return tokens + _lower_tokens(text[start:], language)
+
+
+def _lower_tokens(text: str, language: str) -> list[str]:
     """The tokens of a text in lower case; what may be one number, its thousands apart, has its value beside it."""
     text = _APART.sub(lambda m: f"{m[0]} {''.join(filter(str.isdigit, m[1]))}{m['rest'] or ''}", text)
     plain = folded(text) if language == "english" else lowered(text, language)
@@ -299,6 +314,8 @@ def _wide_token() -> re.Pattern[str]:
 @lru_cache(maxsize=TERM_CACHE)
 def _read(token: str, language: str) -> tuple[tuple[str, str], ...]:
     """The terms of a token in lower case, each with its word; a function word has none."""
+    if token.isupper():
+        return ((lowered(token), lowered(token)),)
     if SPACELESS.match(token):
         return ((token, token),)
     if not token.isascii() and not token[0].isalnum():
