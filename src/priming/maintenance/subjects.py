@@ -24,7 +24,7 @@ from priming.text.name_forms.kinds import NAME
 from priming.text.names import find
 from priming.text.quotation import label
 from priming.text.time_grammar import dates_in
-from priming.text.tokens import SPACELESS, is_function_word, is_stop, terms
+from priming.text.tokens import SPACELESS, is_function_word, is_stop, language_of, terms
 from priming.text.word_lists import NAMES_LIKE_WORDS, is_common, is_past_form
 
 SURE = ""
@@ -158,12 +158,16 @@ class Subject:
         return f"it has {label(word)}, a part of the name"
 
     def _of_likes(self, text: str) -> str | None:
-        """Return the doubt about a text with a name, or a part of it, whose words are like those of the name."""
+        """Return the doubt about a text with a name, or a part of it, whose words are like those of the name.
+
+        An article or a title before it is no other name: "The Parkers", "Mrs Krueger" for Zoe Krüger.
+        """
         tokens = _TOKEN.findall(text)
-        is_caseless = text.islower() or text.upper() == text.lower()
+        is_caseless, language = text.islower() or text.upper() == text.lower(), language_of(text, None)
         size = len(tokens) if is_caseless else len(self._called) + 1
         for is_lower, group in groupby(tokens, lambda token: not is_caseless and token[0].islower()):
-            run = [] if is_lower else [self._likes(token[:_BACK]) for token in group]
+            likes = [] if is_lower else [(token, self._likes(token[:_BACK])) for token in group]
+            run = [like for token, like in likes if like or _is_of_name(token, language)]
             spans = (run[at : at + size] for at in range(max(len(run) - size + 1, 1)))
             if run and (all(run) or any(len({*chain(*span)}) == len(self._called) for span in spans)):
                 return f"its words are like {label(' '.join(self._called))}"
@@ -274,6 +278,12 @@ def _is_name(word: str, spelled: str, text: str, *, is_also_word: bool) -> bool:
         if is_name:
             return True
     return False
+
+
+def _is_of_name(word: str, language: str | None) -> bool:
+    """Tell whether a capitalised word is a part of a name, and no article, title or initial before it."""
+    is_small = is_stop(word) or is_function_word(word, language or "english")
+    return bool(_bare(word)) and not is_small
 
 
 def _is_english(word: str) -> bool:
