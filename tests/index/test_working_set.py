@@ -143,3 +143,18 @@ def test_memories_that_one_operation_brings_back_stand_as_in_the_store(open_memo
         rows = [[item._working.row_of[memory.get(key).id] for key in "ab"] for item in (memory, other)]
     assert rows[0] == sorted(rows[0])
     assert rows[1] == sorted(rows[1])
+
+
+def test_what_was_stored_ahead_is_told_from_its_day_on_also_by_who_asked_before(memory, clock):
+    day = clock.at + timedelta(days=9)
+    memory.remember("The club fee is 95 euros.", key="fee", valid_from=day)
+    memory.remember("The hall is heated.", key="hall")
+    assert [hit.memory.key for hit in memory.recall("club fee", floor=0)] == ["hall"]
+    clock.at = day
+    assert memory.recall("club fee").hits[0].memory.key == "fee"
+    memory.supersede("fee", "The club fee is 99 euros.", valid_from=day + timedelta(days=1))
+    memory.forget("fee")
+    memory.restore("fee")
+    assert memory.recall("club fee").hits[0].memory.content == "The club fee is 95 euros."
+    clock.at += timedelta(days=1)
+    assert memory.recall("club fee").hits[0].memory.content == "The club fee is 99 euros."

@@ -223,10 +223,9 @@ class WorkingSet(NamespaceArrays):
         active = [row for row in stored.values() if row.status == "active"]
         for document in self._read(active):
             self.add(document)
-        for memory_id in ids:
-            for version in self._stored.rows(VersionRow, ids=[memory_id]):
-                if version.retired_at is None and memory_id in stored:
-                    self._note_boundaries(version, now)
+        for version in self._stored.rows(VersionRow, ids=ids):
+            if version.retired_at is None:
+                self._note_boundaries(version, now)
         for link in self._stored.rows(LinkRow, ids=[row.id for row in active]):
             self._apply_link(None, link)
 
