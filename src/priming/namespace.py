@@ -168,7 +168,8 @@ class Namespace(StoredNamespace):
             return no_memories(self.namespace) + suggestion(self.namespace, names, self._has_memories)
 
     def _has_memories(self, namespace: str) -> bool:
-        return bool(StoredNamespace(self.store, namespace).page_of(self.now(), kinds=TEXT_KINDS, limit=1))
+        stored = StoredNamespace(self.store, namespace)
+        return bool(stored.page_of(self.now(), kinds=TEXT_KINDS, coming=True, limit=1))
 
     def listed(self, items: Iterable[T], *, empty: bool | None = None) -> list[T]:
         """The items of an answer, with the reason if there are none because the namespace has no memories.

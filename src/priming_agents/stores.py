@@ -238,8 +238,9 @@ class HookStore:
         from priming.recall.formatting import rule_kind
 
         with closing(Hosts()) as hosts, self._memory(hosts) as memory:
-            rules = memory.list(kinds=["behavior"], limit=PAGE_LIMIT)
-        return [rule for rule in rules if rule_kind(rule) == "constraint" and not scope("when", rule.when)]
+            rules, now = memory.list(kinds=["behavior"], limit=PAGE_LIMIT), memory.now()
+        in_force = [rule for rule in rules if rule.valid_from is None or rule.valid_from <= now]
+        return [each for each in in_force if rule_kind(each) == "constraint" and not scope("when", each.when)]
 
     def _memory(self, hosts: Hosts | None = None) -> AbstractContextManager[Memory]:
         """The namespace of the store, open."""

@@ -65,3 +65,16 @@ def test_the_summaries_of_sleep_are_listed_without_a_kind(memory, clock):
 def test_gists_is_a_choice_of_its_own(memory, wrong):
     with pytest.raises(ParamError, match="gists"):
         memory.list(**wrong)
+
+
+def test_what_holds_only_later_is_listed_and_said_to_be_told_then(memory, clock):
+    later = clock.at + timedelta(days=90)
+    memory.remember("From spring on the club fee is 95 euros.", key="fee", valid_from=later)
+    assert [record.key for record in memory.list()] == ["fee"]
+    assert memory.list(valid_at=clock.at) == []
+    answer = memory.recall("what is the club fee?")
+    assert (answer.hits, answer.reason) == ((), "no memory holds now: valid_at asks for another time")
+    assert [hit.memory.key for hit in memory.recall("what is the club fee?", valid_at=later)] == ["fee"]
+    assert memory.recall("club fee", valid_at=clock.at).reason == "nothing was remembered at that time"
+    clock.at = later
+    assert [hit.memory.key for hit in memory.recall("what is the club fee?")] == ["fee"]

@@ -297,6 +297,20 @@ def test_a_scan_gives_what_is_active_and_not_yet_over(store: Store) -> None:
     ]
 
 
+def test_a_page_has_what_holds_only_later_where_it_is_asked_for(store: Store) -> None:
+    remember(store, whole("a"), whole("b", valid_to=NOW), whole("c", "wax", valid_from=NOW + DAY))
+    remember(store, whole("d", "first", valid_from=NOW + DAY), whole("e", "first"))
+    for name in ("d", "e"):
+        supersede(store, name, "second", at=NOW + 2 * DAY)
+    page = mine(store).page_of(NOW, coming=True, limit=100)
+    assert [(item.id, item.version) for item in page] == [("a", 1), ("c", 1), ("d", 1), ("e", 1)]
+    assert [item.id for item in mine(store).page_of(NOW, limit=100)] == ["a", "e"]
+    assert [item.id for item in mine(store).page_of(NOW, coming=True, words="wax")] == ["c"]
+    assert [item.id for item in mine(store).page_of(NOW, coming=True, after="a", limit=1)] == ["c"]
+    later = {item.id: item.version for item in mine(store).page_of(NOW + 3 * DAY, coming=True, limit=100)}
+    assert later == {"a": 1, "c": 1, "d": 2, "e": 2}
+
+
 def test_a_scan_that_is_given_up_half_way_hinders_nobody(store: Store) -> None:
     remember(store, *(whole(f"m{i}") for i in range(5)))
     scan = store.part("mine", MemoryRecord, until=NOW)

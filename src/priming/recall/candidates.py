@@ -142,7 +142,8 @@ def no_result_reason(
 ) -> str | None:
     """The reason why a recall has no result; None where it can have one."""
     if not evidence.working.memories:
-        return "nothing was remembered at that time"
+        now = "no memory holds now: valid_at asks for another time"
+        return now if query.moment is None else "nothing was remembered at that time"
     if query.of_files and not pool.any():
         return "no memory touches a file: import a git history, or remember with files"
     if not eligible.any():

@@ -64,11 +64,12 @@ def list_memories(
 
     ``after`` is the last id of the previous page; ``matching`` keeps memories that contain each of its words;
     ``status`` None means any. Entities are listed only when ``kinds`` asks for them; ``gists`` lists the summaries
-    that sleep made of several memories, and nothing else. ``valid_at`` and ``known_at`` list what was true, and what
-    was known, at another time.
+    that sleep made of several memories, and nothing else. What holds only later is listed too; ``valid_at`` and
+    ``known_at`` list what was true, and what was known, at another time.
     """
     with memory.lock:
-        namespace = as_of.namespace_at(memory, moment(valid_at, known_at))
+        another = moment(valid_at, known_at)
+        namespace = as_of.namespace_at(memory, another)
         kinds = absent_if_empty(kinds)
         if gists and kinds is not None:
             raise ParamError("gists", gists, "cannot be combined with kinds: leave one out")
@@ -82,6 +83,7 @@ def list_memories(
             namespace.valid_time(namespace.now()),
             kinds=check_choices("kinds", listed, KINDS),
             words=None if matching is None else check_text("matching", matching),
+            coming=another is None,
             after=after,
             limit=None if gists else limit,
             status=status,

@@ -264,6 +264,7 @@ class WhichRecords(TypedDict, total=False):
     kinds: Sequence[str] | None
     status: str | None
     words: str | None
+    coming: bool
     after: str | None
     limit: int | None
 
@@ -323,9 +324,9 @@ class Store(Protocol):
     def records(self, namespace: str, at: datetime, **which: Unpack[WhichRecords]) -> dict[str, MemoryRecord]:
         """Id → memory in its current version valid at ``at``, in the order of ``ids`` or that of insertion.
 
-        ``name`` selects the memory of that id or key, in its latest version if none is valid. ``words`` selects those
-        that contain all of its words, in any inflected form; a script without spaces matches by its characters.
-        ``after`` is the id of a memory.
+        ``name`` selects the memory of that id or key, in its latest version if none is valid; ``coming`` also those
+        that hold only later. ``words`` selects those that contain all of its words, in any inflected form; a script
+        without spaces matches by its characters. ``after`` is the id of a memory.
         """
 
     def counts(self, namespace: str, *, brief: bool = False) -> Counts:

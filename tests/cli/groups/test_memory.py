@@ -81,6 +81,13 @@ def test_a_list_goes_on_after_the_last_id(two):
     assert [item["key"] for item in two.ask("list", "--matching", "cache")] == [CACHE_KEY]
 
 
+def test_what_holds_only_later_is_listed_with_its_first_day(shell):
+    shell.ask("remember", DISK, "--key", "a")
+    shell.ask("remember", CACHE, "--key", "b", "--valid-from", "2999-03-01")
+    now, later = shell.run("list").stdout.splitlines()[1:]
+    assert ("from 2999-03-01" in later, "from" in now) == (True, False)
+
+
 def test_forgotten_memories_are_listed_when_asked_for(two):
     operation = two.ask("forget", CACHE_KEY)
     assert operation["kind"] == "forget"

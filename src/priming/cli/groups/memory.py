@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -141,7 +142,7 @@ def page_lines(
             label(each.key),
             each.kind,
             *_times(each, with_times=with_times),
-            records.state(each),
+            ("" if with_times else _beginning(each)) or records.state(each),
             worth,
             applies,
             each.gist,
@@ -154,6 +155,12 @@ def page_lines(
     yield Table(tuple(names[i] for i in shown), table, cut=True)
     if len(memories) == limit:
         yield line((f"there may be more: --after {memories[-1].id}", DIM))
+
+
+def _beginning(memory: MemoryRecord) -> str:
+    """From when on a memory holds, if it does not yet."""
+    start = memory.valid_from
+    return f"from {timestamp(start)[:10]}" if start is not None and start > datetime.now(UTC) else ""
 
 
 def _times(memory: MemoryRecord, *, with_times: bool) -> tuple[str, ...]:

@@ -26,6 +26,14 @@ _HERE = "m.namespace = :namespace"
 _CURRENT = "v.retired_at IS NULL"
 _VALID = "(v.valid_from IS NULL OR v.valid_from <= :at) AND (v.valid_to IS NULL OR v.valid_to > :at)"
 
+_NOT_ENDED = "({0}.valid_to IS NULL OR {0}.valid_to > :at)"
+_FIRST = (
+    f"{_NOT_ENDED.format('v')} AND NOT EXISTS (SELECT 1 FROM versions e WHERE e.namespace = v.namespace"
+    " AND e.memory = v.memory AND e.retired_at IS NULL AND (e.valid_from IS NULL OR e.valid_from < v.valid_from)"
+    f" AND e.version <> v.version AND {_NOT_ENDED.format('e')})"
+)
+"""The version that is valid, else the first that will be."""
+
 
 class MemoryReader:
     """Reads of memories in their current versions."""
@@ -51,7 +59,7 @@ class MemoryReader:
             values["limit"] = 1
             order = f"m.id = :name DESC, ({_VALID}) DESC, v.version DESC"
         else:
-            where.append(_VALID)
+            where.append(_FIRST if values.pop("coming", False) else _VALID)
         if "words" in values:
             tables, matches, values["words"] = self._dialect.search(values["words"])
             where.append(matches)
