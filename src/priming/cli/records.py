@@ -53,8 +53,10 @@ def version_times(record: MemoryRecord) -> str:
 
 
 def content(record: MemoryRecord) -> Iterator[Part]:
-    """The text of a memory, indented."""
-    return (line(paragraph, indent=2) for paragraph in record.content.splitlines())
+    """The text of a memory, indented, with what a procedure has beside it."""
+    from priming.recall.formatting import displayed_text
+
+    return (line(paragraph, indent=2) for paragraph in displayed_text(record).splitlines())
 
 
 def links(records: Sequence[Link], *, times: bool = False) -> Iterator[Part]:

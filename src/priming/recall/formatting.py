@@ -38,11 +38,15 @@ def format_full(record: MemoryRecord, *, superseded: bool = False) -> str:
 
 
 def displayed_text(record: MemoryRecord) -> str:
-    """The text of a memory, with a procedure's trigger and steps where the text does not contain them."""
+    """The text of a memory, with a procedure's trigger and steps."""
+    return "\n".join([record.content, *procedure_lines(record)])
+
+
+def procedure_lines(record: MemoryRecord) -> list[str]:
+    """A procedure's trigger and steps, a line each, where its text does not contain them."""
     trigger, steps = procedure_steps(record)
     due = [f"When: {trigger}"] if trigger and trigger not in record.content else []
-    numbered = [f"{place}. {step}" for place, step in enumerate(steps, 1) if step not in record.content]
-    return "\n".join([record.content, *due, *numbered])
+    return due + [f"{place}. {step}" for place, step in enumerate(steps, 1) if step not in record.content]
 
 
 def format_gist(record: MemoryRecord, *, superseded: bool = False) -> str:

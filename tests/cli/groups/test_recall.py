@@ -51,6 +51,17 @@ def test_a_remembered_text_is_recalled(two):
     assert [hit["memory"]["key"] for hit in result["hits"]] == [DISK_KEY, CACHE_KEY]
 
 
+def test_a_procedure_is_shown_with_when_and_how_to_carry_it_out(shell):
+    steps = ("--step", "Pull the fuse.", "--step", "Wait.")
+    shell.ask(
+        "remember", "Reset the lamp", "--kind", "procedure", *steps, "--trigger", "it blinks", "--key", "k"
+    )
+    for command in (("recall", "pull the fuse"), ("show", "k")):
+        text = [each.strip() for each in shell.run(*command).stdout.splitlines()]
+        at = text.index("Reset the lamp")
+        assert text[at + 1 : at + 4] == ["When: it blinks", "1. Pull the fuse.", "2. Wait."]
+
+
 def test_recall_takes_what_may_come_up_from_its_options(two):
     two.ask("remember", "The deploy needs a free disk.", "--kind", "fact", "--tag", "ops")
 

@@ -115,11 +115,14 @@ def _summary(result: Recall) -> Iterator[Part]:
 
 
 def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
+    from priming.recall.formatting import procedure_lines
+
     score = f"  {hit.score:.3f}" if explain and hit.relevance is None else ""
     title = f"{hit.memory.title}: " if hit.memory.title else ""
     relevance = "" if hit.relevance is None else f"{_relevance(hit.relevance)}  "
     yield line((f"{rank:>2}  ", DIM), (relevance, DIM), (hit.memory.key, KEY), score, *_notes(hit))
     yield line((title, DIM), _text(hit), indent=4)
+    yield from (line(each, indent=4) for each in procedure_lines(hit.memory))
     if explain and (sum_of_terms := _components(hit)):
         yield line((sum_of_terms, DIM), indent=4)
     if explain and hit.memory.recorded_at is not None:
