@@ -577,3 +577,17 @@ def test_many_at_once_are_as_one_by_one(embedder, seed):
             a, b = ([(hit.memory.content, hit.score) for hit in answer.hits] for answer in answers)
             assert [score for _, score in a] == pytest.approx([score for _, score in b], abs=1e-6)
             assert [text for text, _ in a] == [text for text, _ in b]
+
+
+def test_the_same_text_is_a_duplicate_of_what_holds_when_it_does(memory, clock):
+    later = clock.at + timedelta(days=9)
+    memory.remember("The matinee is at three.", key="matinee")
+    memory.supersede("matinee", "The matinee is at two.", valid_from=later)
+    assert memory.remember("The matinee is at three.").key == "matinee"
+    news = memory.remember("The matinee is at two.")
+    assert news.status == "stored"
+    assert memory.recall("when is the matinee?").hits[0].memory.key == news.key
+    ahead = [memory.remember("The gala is at noon.", valid_from=later) for _ in range(2)]
+    assert [each.status for each in ahead] == ["stored", "duplicate"]
+    assert memory.remember("The gala is at noon.").status == "stored"
+    assert memory.remember("The gala is at noon.", valid_from=later).status == "duplicate"

@@ -65,7 +65,7 @@ READS: dict[str, Read] = {
     "present link": lambda store, name: StoredNamespace(store, name).stored(link("a", "b")),
     "keys": lambda store, name: StoredNamespace(store, name).ids_of(["key-a"]),
     "names": lambda store, name: store.names(name, ids=["a"]),
-    "digests": lambda store, name: StoredNamespace(store, name).ids_of_digests(["d-what a says"]),
+    "digests": lambda store, name: StoredNamespace(store, name).ids_of_digests({"d-what a says": NOW}),
     "session_tail": lambda store, name: list(store.names(name, session="s", limit=9)),
     "vectors": lambda store, name: list(StoredNamespace(store, name).stored_vectors(GENERATION)),
     "some vectors": lambda store, name: list(StoredNamespace(store, name).stored_vectors(GENERATION, ["a"])),

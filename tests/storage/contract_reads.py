@@ -371,9 +371,9 @@ def test_keys_and_names_are_each_other_s_inverse(store: Store) -> None:
 
 def test_a_digest_names_the_latest_active_memory_of_that_content(store: Store) -> None:
     remember(store, whole("a", "same"), whole("b", "same"), whole("x", "same", status="forgotten"))
-    assert mine(store).ids_of_digests(["d-same", "d-same", "d-nil"]) == {"d-same": "b"}
+    assert mine(store).ids_of_digests(dict.fromkeys(["d-same", "d-nil"], NOW)) == {"d-same": "b"}
     supersede(store, "b", "other", at=NOW)
-    assert mine(store).ids_of_digests(["d-same", "d-other"]) == {
+    assert mine(store).ids_of_digests(dict.fromkeys(["d-same", "d-other"], NOW)) == {
         "d-same": "a",
         "d-other": "b",
     }

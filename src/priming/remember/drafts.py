@@ -105,6 +105,10 @@ class Draft:
         """Its digest, and the one under which an earlier version stored a text with white space around it."""
         return tuple(dict.fromkeys((self.digest, self._digest_of(self.content))))
 
+    def start(self, now: datetime) -> datetime:
+        """When it begins to hold, from now on."""
+        return max(now, self.valid_from or now)
+
     def repeated(self, ids: Mapping[str, str]) -> str | None:
         """The memory that has its text, title, session and time, of memories by their digests."""
         return next((ids[digest] for digest in self.digests if digest in ids), None)

@@ -115,7 +115,8 @@ class RememberPlan:
 
         Without ``vectors`` the memories wait for theirs, and are linked to nothing by similarity.
         """
-        self._digests = self.memory.ids_of_digests([own for each in drafts for own in each.digests])
+        starts = {own: each.start(self.now) for each in drafts for own in each.digests}
+        self._digests = self.memory.ids_of_digests(starts)
         self._again = {own: i for i, each in enumerate(drafts) if (own := each.repeated(self._digests))}
         names = [() if is_bare_name(each) else each.names[: self.params.names] for each in drafts]
         words = [() if is_bare_name(each) else tuple(dict.fromkeys(terms(each.content))) for each in drafts]
@@ -242,8 +243,7 @@ class RememberPlan:
         self.results.append(PlannedMemory(memory_id, key, "stored", tuple(links)))
 
     def _is_taken(self, key: str) -> bool:
-        is_known = key in self._keys or key in self._looked_up
-        return key in self._keys if is_known else bool(self.memory.ids_of([key]))
+        return key in self._keys or (key not in self._looked_up and bool(self.memory.ids_of([key])))
 
     def _add_rows(self, memory_id: str, key: str, draft: Draft, vectors: TextVectors | None) -> None:
         start, stability = self.plasticity.start, self.forgetting.initial_stability

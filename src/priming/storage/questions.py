@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Unpack
 
 from priming.config.values import dataclass
+from priming.core.bitemporal import visible
 from priming.errors import Conflict
 from priming.serialization import stamp
 from priming.storage.protocol import (
@@ -94,9 +95,13 @@ class StoredNamespace:
         """Return key → id, for those of ``keys`` that are taken."""
         return {key: memory_id for memory_id, key in self.names(keys=keys).items()}
 
-    def ids_of_digests(self, digests: Collection[str]) -> dict[str, str]:
-        """Return content digest → id of the latest active memory with that content now."""
-        versions = [row for row in self.rows(VersionRow, digests=digests) if row.valid_to is None]
+    def ids_of_digests(self, digests: Mapping[str, datetime]) -> dict[str, str]:
+        """Return content digest → id of the latest active memory that has that content at the digest's time."""
+        versions = [
+            row
+            for row in self.rows(VersionRow, digests=list(digests))
+            if visible(row, valid_at=digests[row.digest], known_at=row.recorded_at)
+        ]
         ids = {row.id for row in versions}
         rows = self.rows(MemoryRow, ids=ids)
         active = {row.id for row in rows if row.status == "active"}

@@ -54,7 +54,7 @@ CALLS: dict[str, Callable[[SqliteStore], Any]] = {
     "present": lambda store: [mine(store).stored(row) for row in (*whole("m7"), link("m7", "m6", "next"))],
     "keys": lambda store: mine(store).ids_of(["key-m7", "nil"]),
     "names": lambda store: store.names("mine", ids=["m7", "nil"]),
-    "digests": lambda store: mine(store).ids_of_digests(["d-text unique7", "nil"]),
+    "digests": lambda store: mine(store).ids_of_digests(dict.fromkeys(["d-text unique7", "nil"], NOW)),
     "session_tail": lambda store: list(store.names("mine", session="s", limit=2)),
     "vectors": lambda store: list(mine(store).stored_vectors(GENERATION, ["m7"])),
     "operation": lambda store: mine(store).operation_of("op of m7"),
