@@ -169,6 +169,14 @@ def test_what_is_out_of_recall_says_what_stands_for_it(chain):
     assert chain.why("c").reasons[0] == "it is forgotten: no recall returns it until it is restored"
 
 
+def test_what_holds_only_later_says_from_when_on_a_recall_returns_it(memory, clock):
+    memory.remember("The fee is 95 euros.", key="fee", valid_from=clock.at + timedelta(days=2))
+    later = "it holds from 2024-05-19 on: no recall of the present returns it before"
+    assert memory.why("fee").reasons[0] == later
+    clock.at += timedelta(days=2)
+    assert later not in memory.why("fee").reasons
+
+
 def test_a_rule_that_may_not_instruct_says_so(memory):
     memory.remember("never push", key="theirs", kind="behavior", trust="tool")
     memory.remember("never pull", key="ours", kind="behavior")

@@ -48,6 +48,7 @@ def why(memory: Namespace, key: str, *, recall_id: str | None = None, cue: Cue |
         )
         case = Explanation(
             memory=record,
+            now=now,
             trace=trace,
             route=None if trace is None else _route(memory, trace, record.id),
             predicates=_predicates(record, _context(cue, trace)),
@@ -75,6 +76,7 @@ class Explanation:
     """The evidence about one memory; ``neighbours`` are its links, each with the memory at the other end."""
 
     memory: MemoryRecord
+    now: datetime
     trace: Trace | None
     route: LinkHistory | None
     predicates: tuple[Predicate, ...]
@@ -112,6 +114,8 @@ class Explanation:
             replacements = [record.key for relation in REPLACED for record in self._at(relation)]
             replaced = f", replaced by {' and '.join(replacements)}" if replacements else ""
             yield f"it is {memory.status}{replaced}: no recall returns it until it is restored"
+        elif memory.valid_from is not None and memory.valid_from > self.now:
+            yield f"it holds from {_day(memory.valid_from)} on: no recall of the present returns it before"
 
     def _latest_recall(self) -> Iterator[str]:
         """The rank and the path of the memory in the recall."""
