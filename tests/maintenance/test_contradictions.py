@@ -396,3 +396,15 @@ def test_of_two_that_contradict_the_one_that_began_to_hold_last_is_the_later(mem
     (pair,) = memory.review()
     assert (pair.older.key, pair.newer.key) == ("told", "planned")
     assert pair.newer.told_at == clock.at - timedelta(days=1)
+
+
+def test_a_plan_contradicts_what_holds_before_once_it_begins(memory, clock):
+    memory.remember("The lead is Ola.", kind="fact", key="ola")
+    begins = clock.at + timedelta(days=9)
+    planned = memory.remember("The lead is Per.", kind="fact", key="per", valid_from=begins)
+    assert not any(link.message for link in planned.links)
+    assert memory.review() == []
+    clock.at = begins
+    (pair,) = memory.review()
+    assert (pair.older.key, pair.newer.key) == ("ola", "per")
+    assert memory.recall("who is the lead?").hits[0].memory.key == "per"

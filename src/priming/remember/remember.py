@@ -160,7 +160,10 @@ def remember_drafts(
 
 
 def remember_draft(memory: Namespace, draft: Draft, *, profile: Profile | None = None) -> Remembered:
-    """Remember one draft; the result lists the new links, and says how to settle what it contradicts."""
+    """Remember one draft; the result lists the new links, and says how to settle what it contradicts.
+
+    What begins later contradicts nothing before.
+    """
     (planned,), operations = _remember(memory, [draft], profile)
     operation = operations.get(planned.status)
     with memory.lock:
@@ -168,7 +171,8 @@ def remember_draft(memory: Namespace, draft: Draft, *, profile: Profile | None =
         rivals = {link.target for link in planned.links if link.relation == CONFLICTS}
         among = memory.rows(LinkRow, ids=rivals, relation=CONFLICTS)
         rivals -= {link.target for link in among if link.source in rivals}  # a later one contradicts it
-        earlier = memory.records(memory.now(), ids=rivals)
+        now = memory.now()
+        earlier = {} if draft.start(now) > now else memory.records(now, ids=rivals)
     messages = {each.key: to_settle(each.key, each.content, planned.key) for each in earlier.values()}
     links = tuple(
         replace(link, message=messages.get(link.target)) if link.relation == CONFLICTS else link
