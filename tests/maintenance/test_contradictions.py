@@ -408,3 +408,13 @@ def test_a_plan_contradicts_what_holds_before_once_it_begins(memory, clock):
     (pair,) = memory.review()
     assert (pair.older.key, pair.newer.key) == ("ola", "per")
     assert memory.recall("who is the lead?").hits[0].memory.key == "per"
+
+
+@pytest.mark.parametrize("gone", ["forgotten", "planned"])
+def test_what_is_told_again_is_no_news_beside_what_does_not_contradict_it_now(memory, clock, gone):
+    memory.remember("The lead is Ola.", kind="fact", key="ola")
+    start = clock.at + timedelta(days=9) if gone == "planned" else None
+    memory.remember("The lead is Per.", kind="fact", key="per", valid_from=start)
+    if gone == "forgotten":
+        memory.forget("per")
+    assert memory.remember("The lead is Ola.", kind="fact").key == "ola"

@@ -178,14 +178,14 @@ class RememberPlan:
         raise Conflict(f"key {draft.key!r} is taken{by}: choose another, or {way} the memory it names")
 
     def _is_overtaken(self, memory_id: str) -> bool:
-        """Whether a later statement, that does not follow again, says otherwise: Oslo, Bergen, Oslo is news."""
-        links = list(self.memory.rows(LinkRow, ids=[memory_id], relation=CONFLICTS))
-        links += [row.after for row in self.rows if isinstance(row.after, LinkRow)]
+        """Whether a later statement, that does not follow again, says otherwise now: Oslo, Bergen, Oslo is news."""
+        links = [row.after for row in self.rows if isinstance(row.after, LinkRow)]
+        links += self.memory.rows(LinkRow, ids=[memory_id], relation=CONFLICTS)
         later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
         last = {other for other in later if self._again.get(other, -1) < len(self.results)}
-        last = last.difference(self.coming(last)) if last else last
-        settled = self._kept_beside([memory_id, *last]) if last else ()
-        return any({memory_id, other} not in settled for other in last)
+        last -= {*self.coming(last)} if last else last
+        last &= self.memories.keys() | self.memory.records(self.now, ids=last, status="active").keys()
+        return not all(self._kept_beside([memory_id, other]) for other in last)
 
     def _strengthen_links(
         self, memory_id: str, vector: NDArray[np.float32], near: similar.Neighbours
@@ -259,8 +259,8 @@ class RememberPlan:
             self.vectors[memory_id, 1] = vectors.packed()
 
     def _link(self, source: str, target: str, relation: str, weight: float | None = None) -> LinkRow:
-        weight = self.plasticity.start if weight is None else weight
-        return LinkRow(source, target, relation, weight, self.now)
+        start = self.plasticity.start
+        return LinkRow(source, target, relation, start if weight is None else weight, self.now)
 
     def _session_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
         """``next`` and ``next-but-one`` from the last two memories of the session, and ``part-of`` to the session."""
