@@ -609,3 +609,12 @@ def test_an_afterthought_is_no_time():
 
 def test_an_elided_word_of_a_language_that_is_not_read_is_no_part_of_the_next():
     assert judge("Utilise toujours des grammes", "N'utilise jamais de grammes").kind == "unclear"
+
+
+def test_a_word_of_time_between_subject_and_verb_hides_neither():
+    for earlier, later in (
+        ("The allotment has 34 plots", "The allotment now has 36 plots"),
+        ("The choir counts 34 voices", "The choir now counts 36 voices"),
+    ):
+        assert differ(earlier, later), later
+    assert not differ("The band plays jazz", "The band also plays folk")

@@ -364,7 +364,7 @@ def _third_person(tokens: Sequence[PhraseToken]) -> str:
     ):
         return first[2]
     subject = False
-    for i, (before, token) in enumerate(pairwise(tokens)):
+    for i, (before, token) in enumerate(pairwise(each for each in tokens if each.mark not in ("now", ""))):
         several = i == 0 and before.mark is token.mark is None and is_plural(before.text)
         if several and token.text.islower() and not is_plural(token.text):
             return token.text  # no imperative ends in "s": "errors go to stderr"
