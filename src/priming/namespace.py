@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import datetime
+from threading import local
 from typing import Any, NamedTuple, TypeVar
 
 from priming.config.caller import present_caller
@@ -35,6 +36,12 @@ from priming.types import Change, Clock, Link, MemoryRecord, Operation, Proposal
 
 DEFAULT_NAMESPACE = "default"
 T = TypeVar("T")
+
+
+class _Requested(local):
+    """The id of a thread's next operation, if a client chose it to look for the operation later."""
+
+    id: str | None = None
 
 
 class EmittedLine(NamedTuple):
@@ -68,8 +75,7 @@ class Namespace(StoredNamespace):
     """The time of the last recall whose lines are in ``emitted``."""
     waited: bool = False
     """Whether memories waited for their vectors when it was closed."""
-    requested_id: str | None = None
-    """The id of the next operation, if a client chose it to look for the operation later."""
+    _requested: _Requested = field(init=False, default_factory=_Requested)
 
     def __post_init__(self) -> None:
         self.lock = NamespaceLock(self.store, self.namespace)
@@ -243,6 +249,15 @@ class Namespace(StoredNamespace):
         with self.lock, self.store.transaction(self.namespace, write=self.store.place.exists):
             yield self.now()
 
+    @property
+    def requested_id(self) -> str | None:
+        """The id of this thread's next operation, if its caller chose it: other threads go on meanwhile."""
+        return self._requested.id
+
+    @requested_id.setter
+    def requested_id(self, value: str | None) -> None:
+        self._requested.id = value
+
     @contextmanager
     def identified(self, operation_id: str) -> Iterator[None]:
         """Give the first operation inside the block an id of the caller's choice, so that the caller can find it.
@@ -254,13 +269,11 @@ class Namespace(StoredNamespace):
             Conflict: an operation has that id already; the verb inside the block raises it.
 
         """
-        requested = check_uuid("operation_id", operation_id)
-        with self.lock:
-            self.requested_id = requested
-            try:
-                yield
-            finally:
-                self.requested_id = None
+        self.requested_id = check_uuid("operation_id", operation_id)
+        try:
+            yield
+        finally:
+            self.requested_id = None
 
     def write(
         self,

@@ -1,8 +1,10 @@
 """When vectors are made: of a few texts at once, of many after all are stored, at the latest by what comes next."""
 
 import threading
+import time
 from dataclasses import replace
 from math import inf
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -316,6 +318,42 @@ def test_without_vectors_of_words_nothing_stands_in(url):
         memory.remember_many([{"content": "The kettle boils water."}], later=True)
         documents, cosines = memory.working(memory.now()).word_cosines("tea")
         assert (len(documents), len(cosines)) == (0, 0)
+
+
+def test_a_pack_whose_operation_has_an_id_lets_others_finish_the_vectors_it_waits_for(url, tmp_path):
+    with opened(f"sqlite:///{tmp_path}/rules.db") as author:
+        for number in range(MANY):
+            author.learn(right=f"Stack crate {number} beside barge {number * 7}")
+        author.pack_create(tmp_path / "crates.json", name="crates")
+    pack = (tmp_path / "crates.json").read_text("utf-8")
+    sentences, begun, go_on = Sentences(), threading.Event(), threading.Event()
+
+    def embed(texts):
+        begun.set()
+        assert go_on.wait(60)
+        return Sentences.embed(sentences, texts)
+
+    sentences.embed = embed
+    service = LocalService(url, embedder=SemanticEmbedder(WORDS, sentences))
+    calls = [
+        threading.Thread(target=service.call, args=("default", *request), kwargs=how, daemon=True)
+        for *request, how in (
+            ("remember_many", {"items": ITEMS}, {}),
+            ("pack_add", {"pack": pack}, {"operation_id": str(uuid4())}),
+        )
+    ]
+    calls[0].start()
+    assert begun.wait(60)
+    calls[1].start()
+    with opened(url) as memory:
+        while not memory.list(kinds=["behavior"], limit=1):
+            time.sleep(0.01)
+        go_on.set()
+        for call in calls:
+            call.join(60)
+        assert not any(call.is_alive() for call in calls), "each waits for what the other has"
+        assert memory.status().waiting == 0
+    service.close()
 
 
 class Plain:
