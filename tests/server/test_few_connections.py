@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -142,3 +143,37 @@ def test_the_night_of_a_killed_process_is_over(postgres):
         ):
             memory.sleep()
     clear(postgres, "few")
+
+
+def test_a_night_that_waits_for_its_turn_lets_people_recall_in_its_namespace(with_pool):
+    server = with_pool(2)  # one turn for long work, and a connection for calls
+    server.done("remember", {"content": "The ferry leaves at noon.", "key": "ferry"})
+    holds, let_go = Event(), Event()
+
+    def hold():
+        with (
+            server.service.memory("other") as memory,
+            memory.store.lease("other"),
+            memory.store.transaction(write=False),
+        ):
+            holds.set()
+            assert let_go.wait(60)
+
+    def work_long():
+        with server.service.memory("default") as memory, memory.store.lease("default"), memory.reading():
+            return memory.store.head("default")
+
+    with ThreadPoolExecutor(3) as threads:
+        other = threads.submit(hold)
+        assert holds.wait(60)
+        night = threads.submit(work_long)
+        until(lambda: night.running())
+        try:
+            time.sleep(0.2)  # as long as it takes to wait for the turn
+            recall = threads.submit(server.done, "recall", {"text": "when does the ferry leave?"})
+            assert [hit["memory"]["key"] for hit in recall.result(20)["hits"]] == ["ferry"]
+            assert not night.done()
+        finally:
+            let_go.set()
+        other.result()
+        assert night.result() == 1

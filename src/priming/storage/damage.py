@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -53,7 +54,7 @@ def damage_findings(damaged: Sequence[DamagedRow]) -> list[Finding]:
 
 
 class NamespaceLock:
-    """The lock of an open namespace; its thread can take it again.
+    """The lock of an open namespace; its thread can take it again. Long work waits for its turn before it.
 
     An error of decoding in its block becomes ``Corrupt`` if a row or page is damaged; else it stays what it is.
     """
@@ -61,6 +62,8 @@ class NamespaceLock:
     def __init__(self, store: Store, namespace: str) -> None:
         self._store, self._namespace = store, namespace
         self._lock = RLock()
+        self._turns: list[AbstractContextManager[None]] = []
+        """Those of the thread that has the lock, one for each block."""
 
     def acquire(self, blocking: bool = True) -> bool:
         """Take the lock, waiting for it or not; whether it was taken."""
@@ -71,14 +74,19 @@ class NamespaceLock:
         self._lock.release()
 
     def __enter__(self) -> None:
-        self.acquire()
+        with ExitStack() as stack:
+            stack.enter_context(self._store.turn())
+            self.acquire()
+            self._turns.append(stack.pop_all())
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         try:
             if isinstance(error, UNREADABLE) and not isinstance(error, PrimingError):
                 _raise_named(self._store, self._namespace, error)
         finally:
+            turn = self._turns.pop()
             self.release()
+            turn.__exit__(None, None, None)
 
 
 def naming_damage(cls: type[S]) -> type[S]:

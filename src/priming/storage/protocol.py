@@ -197,8 +197,7 @@ class Where(TypedDict, total=False):
     """What restricts ``rows`` and ``part`` to some items of a kind; each kind has a few of these."""
 
     ids: Collection[str] | None
-    """Own ids (of memories, runs, recalls, sessions of the loop, tokens), or those of the memories that a row is
-    about: one end of a link or pair is enough."""
+    """Own ids, or those of the memories that a row is about: one end of a link or pair is enough."""
     both: bool
     """Links and pairs with both ends among ``ids``."""
     relation: str | None
@@ -214,8 +213,7 @@ class Where(TypedDict, total=False):
     counted: bool
     since: datetime | None
     until: datetime
-    """Recalls before this time; the latest count of activations of each memory up to its day; records that have not
-    ended by then."""
+    """Recalls before it; the latest count of activations of each memory up to its day; records not ended by then."""
     during: datetime
     """Runs that had begun by this time, and have ended since."""
     objective: str | None
@@ -281,6 +279,9 @@ class Store(Protocol):
 
     def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:
         """Take turns with other long work. With ``work``, do it alone; ``Busy`` names who does it already."""
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Hold a turn of long work, if the thread's is, before what others wait for: it waits for none inside."""
 
     def watch(self, namespace: str, wake: Callable[[], None]) -> None:
         """Call ``wake``, in another thread, after writes of others to a namespace, if the database tells of them."""

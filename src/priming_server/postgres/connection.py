@@ -6,10 +6,9 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from threading import local
 from typing import Any, TypeVar
 
 import psycopg
@@ -24,6 +23,7 @@ from priming_server.postgres.migrations.runner import holder
 from priming_server.postgres.pool import (
     CHANNEL,
     PoolKey,
+    Turn,
     log_name,
     place_of,
     release_connections,
@@ -58,11 +58,10 @@ class _Transaction:
     locks: set[tuple[str, str]] = field(default_factory=set)
 
 
-class _Thread(local):
+class _Thread(Turn):
     """What a thread is in the middle of: its statements, and no other thread's, are part of its transaction."""
 
     transaction: _Transaction | None = None
-    works_long: bool = False
 
 
 class PostgresConnection:
@@ -208,6 +207,10 @@ class PostgresConnection:
         finally:
             self._thread.works_long = before
 
+    def turn(self) -> AbstractContextManager[None]:
+        """A turn of long work, if the thread's is, before what others wait for: it waits for none inside."""
+        return self._shared.turn(self._thread)
+
     def lock(self, namespace: str, name: str = WRITE) -> None:
         """Take a lock of a namespace until the transaction ends; ``Busy`` after its patience."""
         transaction = self._thread.transaction
@@ -320,7 +323,7 @@ class PostgresConnection:
     @contextmanager
     def _taken(self, begin: str | None = None) -> Iterator[psycopg.Connection[Any]]:
         """A connection of the pool, with a transaction begun. A thread has one at a time: there may be no other."""
-        with self._shared.turns if self._thread.works_long else nullcontext():
+        with self.turn():
             connection = self._retried(partial(self._begun, begin))
             try:
                 yield connection

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from hashlib import md5
 from itertools import cycle
 from selectors import EVENT_READ, DefaultSelector
 from socket import socketpair
-from threading import Event, Lock, Semaphore, Thread
+from threading import Event, Lock, Semaphore, Thread, local
 from typing import Any
 
 import psycopg
@@ -38,10 +38,17 @@ _shared: dict[PoolKey, Connections] = {}
 _guard = Lock()
 
 
+class Turn(local):
+    """Whether a thread does long work, and whether it is in a block in which it waits for no turn."""
+
+    works_long: bool = False
+    is_taken: bool = False
+
+
 class Connections:
     """What the stores of a process share of a database and schema.
 
-    ``pool`` has the connections of all statements; long work ``turns`` to at most half of them, so that the others
+    ``pool`` has the connections of all statements; long work takes turns at at most half of them, so that the others
     are free for calls that somebody waits for. Beside it, one connection listens while a store is watched, and one
     holds the ``leases`` while there are any.
     """
@@ -57,8 +64,21 @@ class Connections:
         self.users = 0
         self.connect: Connect = partial(psycopg.connect, url, **settings)
         self.pool = _new_pool(key, settings, steps)
-        self.turns = Semaphore(max(1, most // 2))
+        self._turns = Semaphore(max(1, most // 2))
         self.leases, self.listener = Leases(self.connect, place), Listener(self.connect, place)
+
+    @contextmanager
+    def turn(self, thread: Turn) -> Iterator[None]:
+        """Hold a turn for the block, if the thread does long work; a block within another waits for nothing."""
+        if thread.is_taken:
+            yield
+            return
+        with self._turns if thread.works_long else nullcontext():
+            thread.is_taken = True
+            try:
+                yield
+            finally:
+                thread.is_taken = False
 
 
 def shared_connections(key: PoolKey, steps: Sequence[PostgresMigration] | None = None) -> Connections:

@@ -116,6 +116,10 @@ class PostgresStore(SqlStore):
         """Take turns with other long work of the process; with ``work``, hold the right to it on a namespace."""
         return self._db.lease(namespace, work)
 
+    def turn(self) -> AbstractContextManager[None]:
+        """Hold a turn of this process's long work for the block, if the thread does such."""
+        return self._db.turn()
+
     def description(self) -> tuple[str, list[tuple[str, str]]]:
         """The server, its extension and the schema, in words; and what is unsafe about them, with the remedies."""
         ((server, vectors, role, is_free, acknowledged, is_synced),) = self._db.run(

@@ -258,6 +258,10 @@ class SqliteStore(SqlStore):
         """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""
         return nullcontext()
 
+    def turn(self) -> AbstractContextManager[None]:
+        """Nothing: a file has a connection for each thread."""
+        return nullcontext()
+
     def description(self) -> tuple[str, list[tuple[str, str]]]:
         """The file, in words; nothing is unsafe about it."""
         return self._db.place, []
