@@ -189,7 +189,7 @@ def _operation(server: ServerState, op: Op) -> Endpoint:
             stream = ProgressStream(context, server.ending, SOCKET.between, json_line)
             lines = stream.lines(server.workers, namespace, lambda progress: call(progress)[0])
             return StreamingResponse(lines, media_type=JSON_LINES)
-        answer, reason = await server.workers.run(partial(call, None), namespace)
+        answer, reason = await server.workers.run(partial(call, None), namespace, long=op.long)
         if op.answers == "Receipt":
             server.jobs.forget(namespace)
         return Response(json_bytes(answer), headers=reason_header(reason), media_type=JSON)

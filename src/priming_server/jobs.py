@@ -238,7 +238,7 @@ class ProgressStream:
         def answer() -> bytes:
             return self._line({"answer": call(self._progress)})
 
-        task = asyncio.create_task(workers.run_patiently(answer, lane))
+        task = asyncio.create_task(workers.run_patiently(answer, lane, long=True))
         task.add_done_callback(self._ended)
         try:
             while (line := await self._lines.get()) is not None:

@@ -118,11 +118,17 @@ class FairThreads:
 
 
 class WorkerPool:
-    """The threads that run calls. Those of a namespace wait for one another; beyond its limit they are refused."""
+    """The threads that run calls. Those of a namespace wait for one another; beyond its limit they are refused.
+
+    ``long`` calls have threads of their own: no other waits for the end of one.
+    """
 
     def __init__(self, params: ServerParams) -> None:
         self._params = params
-        self._threads = FairThreads(params.threads, params.threads_each, params.lanes, "priming-call")
+        self._threads, self._long = (
+            FairThreads(params.threads, params.threads_each, params.lanes, f"priming-{name}")
+            for name in ("call", "long")
+        )
         self._at_work: Counter[str] = Counter()
 
     @property
@@ -130,13 +136,13 @@ class WorkerPool:
         """The number of calls that run or wait, of all namespaces."""
         return self._at_work.total()
 
-    async def run(self, call: Callable[[], T], lane: str = "") -> T:
+    async def run(self, call: Callable[[], T], lane: str = "", *, long: bool = False) -> T:
         """The result of ``call``, from a thread. After the time limit the call continues without a waiter.
 
         Calls of one ``lane``, which is a namespace, wait for one another. Those of none have a lane of their own.
         """
         self.check(lane)
-        future = self._submit(call, lane)
+        future = self._submit(call, lane, self._long if long else self._threads)
         if not await _is_done(future, self._params.call_seconds):
             message = (
                 f"not done after {self._params.call_seconds:g} seconds: it continues, and the log will have it;"
@@ -152,19 +158,20 @@ class WorkerPool:
             message = f"{calls} calls are running or waiting: try again in a moment"
             raise Refused(503, "overloaded", message, {"Retry-After": "1"})
 
-    async def run_patiently(self, call: Callable[[], T], lane: str = "") -> T:
+    async def run_patiently(self, call: Callable[[], T], lane: str = "", *, long: bool = False) -> T:
         """The result of ``call``, from a thread, however long it takes; ``Refused`` if too many wait."""
         self.check(lane)
-        future = self._submit(call, lane)
+        future = self._submit(call, lane, self._long if long else self._threads)
         await _is_done(future)
         return future.result()
 
     async def close(self) -> None:
         """Wait for running calls."""
-        await asyncio.to_thread(self._threads.close, cancel=True)
+        for threads in (self._threads, self._long):
+            await asyncio.to_thread(threads.close, cancel=True)
 
-    def _submit(self, call: Callable[[], T], lane: str) -> asyncio.Future[T]:
-        future = asyncio.wrap_future(self._threads.submit(lane, partial(copy_context().run, call)))
+    def _submit(self, call: Callable[[], T], lane: str, threads: FairThreads) -> asyncio.Future[T]:
+        future = asyncio.wrap_future(threads.submit(lane, partial(copy_context().run, call)))
         self._at_work[lane] += 1
         future.add_done_callback(partial(self._ended, lane))
         return future

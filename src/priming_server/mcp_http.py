@@ -140,7 +140,8 @@ class _NamespacedApp:
 
         watching = asyncio.create_task(watch())
         try:
-            result = await server.workers.run_patiently(partial(answer, step), namespace)
+            work = partial(answer, step)
+            result = await server.workers.run_patiently(work, namespace, long=_is_long(message))
         except Cancelled:
             raise Refused(503, "stopping", STOPPING) from None
         finally:

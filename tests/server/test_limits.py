@@ -162,6 +162,39 @@ def test_more_calls_than_may_wait_are_refused_and_the_others_done(serve, monkeyp
     assert served.ask("status").status_code == 200
 
 
+@pytest.mark.parametrize("way", ["an answer", "a stream", "a tool"])
+def test_a_long_call_leaves_the_threads_of_its_namespace_to_short_ones(serve, monkeypatch, way):
+    served = serve(threads=1, threads_each=1, lanes=1, mounts=True)
+    begun, go_on = threading.Event(), threading.Event()
+    call = served.service.call
+
+    def slow(namespace, operation, *rest, **more):
+        if operation == "sleep":
+            begun.set()
+            assert go_on.wait(60)
+        return call(namespace, operation, *rest, **more)
+
+    monkeypatch.setattr(served.service, "call", slow)
+
+    def night():
+        if way != "a tool":
+            return served.ask("sleep", Accept="application/x-ndjson" if way == "a stream" else "*/*")
+        params = {"name": "sleep", "arguments": {}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return served.client.post("/v1/default/mcp?tools=care", json=message, headers={"Accept": "*/*"})
+
+    with ThreadPoolExecutor(2) as pool:
+        asleep = pool.submit(night)
+        try:
+            assert begun.wait(60)
+            recall = pool.submit(served.done, "recall", {"text": "when does the ferry leave?"})
+            assert recall.result(20)["hits"] == []
+            assert not asleep.done()
+        finally:
+            go_on.set()
+        assert asleep.result().status_code == 200
+
+
 def test_a_call_that_takes_too_long_is_told_so_and_goes_on(serve, monkeypatch):
     served = serve(call_seconds=0.05)
     opened = threading.Event()
