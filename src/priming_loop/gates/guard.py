@@ -19,6 +19,7 @@ from pathlib import Path
 
 from priming.config.values import dataclass
 from priming.errors import ParamError
+from priming.text.languages import code_language_of
 from priming_loop.codebase import read, tests_in
 from priming_loop.gates.harmless import BLIND, LONGEST, RULES, SETS, TARGET, Rule
 from priming_loop.gates.paths import PRECIOUS, SECRET, fits, place_of, project_path
@@ -230,7 +231,8 @@ class _Script:
         path, parts = word.partition(":")[0], [] if "/" in word else word.split(".")
         modules = ["/".join(parts[:place]) for place in range(1, len(parts) + 1)]
         paths = [f"{module}{end}" for module in modules for end in ("/__init__.py", ".py")]
-        own = [path] if _is_pattern(path) or self._is_file(path) else []
+        is_name = _is_pattern(path) or self._is_file(path) or code_language_of(path) is not None
+        own = [path] if is_name else []  # also one that is found elsewhere: "-s scripts -p deploy.py"
         return all(map(tests_in, [*own, *list(filter(self._is_file, paths))[-1:]]))
 
     def _is_file(self, path: str) -> bool:

@@ -97,6 +97,8 @@ git config --list
 cat .git-credentials
 git show HEAD:server.p12
 python -m unittest discover -p 'a*.py'
+python -m unittest discover -s src -p drop.py
+mix test seeds.exs
 pytest app.py
 pytest --doctest-modules app.py
 node --test app.py
@@ -160,6 +162,7 @@ sort src/*.py | tr '[:upper:]' _ < app.py && du -sh src
 diff -u app.py src && cat package.json | jq -r .name
 pytest -q src/app_test.py::test_x tests -k 'a.b'; npx jest src/app.test.js; node --test
 python -m unittest tests.test_x tool.tests.test_x && python -m unittest discover -s tests -p 'test_*.py'
+python -m unittest discover -s src -p test_drop.py && mix test --trace test/drop_test.exs:12 && mix compile
 [ -f app.py ] && [ "$(wc -l < app.py)" -ge 1 ]
 if test -e app.py; then echo yes; else exit 1; fi
 for file in src/*.py; do test -e $file || exit 1; done
