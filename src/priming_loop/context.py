@@ -84,7 +84,9 @@ def gather(
     )
     chosen = (*failures[: CONTEXT.failures], *patterns[: CONTEXT.patterns])
     shown = [match.record.key for match in chosen]
-    walls = [own for match in failures if match.fires and (own := LessonMetadata.of(match.record)).blocked_in]
+    walls = [
+        own for match in failures if (own := LessonMetadata.of(match.record)).blocked_in and match.is_own
+    ]
     return ObjectiveContext(
         objective=objective,
         failures=tuple(shown_memory(match.record) for match in failures[: CONTEXT.failures]),
@@ -100,10 +102,11 @@ def gather(
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A lesson that is shown: whether it applies just here, and its score."""
+    """A lesson that is shown: whether it applies just here, also by its words (``is_own``), and its score."""
 
     record: MemoryRecord
     fires: bool
+    is_own: bool
     score: float
 
 
@@ -211,7 +214,8 @@ def _lessons(
         is_here = fires(record, cue, occasions)
         is_shown = is_here or _is_shown(memory, record, objective, within, occasions)
         if is_shown and (is_here or not evaluate(record.when, cue.context())[1]):
-            matches.append(_Match(record, is_here, _score(record, max(own, whole), now)))
+            is_own = is_here and knowledge.applies(memory, record, objective)
+            matches.append(_Match(record, is_here, is_own, _score(record, max(own, whole), now)))
     return sorted(matches, key=lambda match: (not match.fires, -match.score))
 
 

@@ -109,3 +109,15 @@ def test_a_lesson_does_not_apply_to_the_opposite_or_to_the_words_of_its_obstacle
         )
         assert memory.loop_context(objective).memory.fired == ()
         assert memory.loop_context("Give the dashboard a dark mode").memory.fired
+
+
+def test_what_failed_at_other_actions_on_a_thing_is_no_failure_of_this_one():
+    thing = "the image of the ferry timetable service"
+    with Memory.open("sqlite://", embedder=named("semantic:onnx")) as memory:
+        for objective in (f"Push {thing}", f"Scan {thing}"):
+            session = memory.loop_task_new_session(objective).session_id
+            memory.loop_task_add(session, 1, objective)
+            memory.loop_task_block(session, 1, "The registry answered 403.")
+        other, own = (memory.loop_context(f"{action} {thing}") for action in ("Sign", "Push"))
+        assert (other.failed, other.ways) == (0, ())
+        assert (own.failed, own.ways[0]) == (1, f"Push {thing}")
