@@ -231,3 +231,9 @@ def test_what_must_be_given_is_said_alike_in_python_and_of_a_request(memory: Mem
             service.call("default", verb, {})
         assert str(in_python.value) == of_a_request.value.violations[0]
         assert "source" not in required or "where the link starts" in str(of_a_request.value)
+
+
+@pytest.mark.parametrize("cue", [{"language": "go"}, "go"])
+def test_what_is_no_cue_is_answered_with_how_one_is_written(memory: Memory, cue: Any) -> None:
+    with pytest.raises(ParamError, match=r"must be a Cue, such as Cue\('a text', language='python'\)"):
+        memory.learn(right="Run gofmt", cue=cue)

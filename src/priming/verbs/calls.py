@@ -73,7 +73,7 @@ def _checked(op: Op, argument: str, value: Any, hint: str) -> Any:
     if hint == "bool" and not isinstance(value, bool):
         raise ParamError(argument, value, "must be true or false")
     if hint == "Cue | None" and not isinstance(value, (Cue, NoneType)):
-        raise ParamError(argument, value, "must be a Cue")
+        raise ParamError(argument, value, "must be a Cue, such as Cue('a text', language='python')")
     if hint.startswith("Iterable[") and (isinstance(value, Mapping) or not isinstance(value, Iterable)):
         raise ParamError(argument, value, "must be a sequence of mappings")
     return value
