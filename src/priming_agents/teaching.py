@@ -192,7 +192,8 @@ def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
     if rule:
         if rule.get("placement") != "overtaken":
             call.session.show(rule["id"], rule["key"], "", rule=True)
-        call.add(reply(rule))
+        if (line := reply(rule)) not in call.lines:  # who heard no answer says it again
+            call.add(line)
 
 
 def _left_behind(database: Path, call: str) -> Iterator[Queued]:

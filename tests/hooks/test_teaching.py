@@ -104,6 +104,14 @@ def test_a_late_correction_is_told_once(project, event):
     assert text.count("Use uv instead of pip") == 1
 
 
+def test_a_correction_that_waits_and_is_said_again_is_told_once(project):
+    queue(project)
+    queue(project)
+    text = project.text("prompt", prompt=PROMPT)
+    assert text.count("Use uv instead of pip") == 1
+    assert waiting(project) == []
+
+
 def test_a_late_correction_is_told_where_its_agent_keeps_what_it_is_told(project):
     queue(project)
     sent = {"hook_event_name": "SessionStart", "timestamp": "1", "source": "startup"}
