@@ -71,10 +71,10 @@ def note_commits(call: HookCall, commits: Iterable[str]) -> None:
 
 
 def keep_left_behind(call: HookCall) -> None:
-    """Store the sessions that ended without a word."""
+    """Store the sessions that ended without a word: one whose hook is at work has not ended."""
     for state in saved_states(call.own_store.database):
         if state.fresh and state.name and state.name != call.event.session:
-            with suppress(Busy), locked_session(call.own_store.database, state.name) as other:
+            with suppress(Busy), locked_session(call.own_store.database, state.name, 0) as other:
                 keep(call.own_store, other)
 
 

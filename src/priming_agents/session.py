@@ -181,11 +181,11 @@ class SessionState:
 
 
 @contextmanager
-def locked_session(database: Path, name: str) -> Iterator[SessionState]:
+def locked_session(database: Path, name: str, patience: float = HOOK.lock) -> Iterator[SessionState]:
     """The state of a session, for this hook alone until the block ends; changes are saved then.
 
-    A file that cannot be read counts as a new session. If the block raises, nothing is saved, nor where the folder
-    cannot be written.
+    It waits ``patience`` seconds for others. A file that cannot be read counts as a new session. If the block raises,
+    nothing is saved, nor where the folder cannot be written.
 
     Raises:
         Busy: another hook of the session is still at work.
@@ -194,7 +194,7 @@ def locked_session(database: Path, name: str) -> Iterator[SessionState]:
     folder = folder_of(database)
     stem = _file_stem(name)
     path = folder / f"{stem}.json"
-    with private_files.locked(folder / f"{stem}.lock", HOOK.lock):
+    with private_files.locked(folder / f"{stem}.lock", patience):
         session = _read(path)
         yield session
         with suppress(OSError):

@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import time
+from contextlib import ExitStack
 
 import pytest
 from benchmarks.capture import SESSIONS, played
@@ -12,7 +14,7 @@ from priming.config import adoption, settings
 from priming.config.settings_files import PROJECT, File
 from priming.core.pack import estimate_tokens
 from priming_agents.limits import HOOK
-from priming_agents.session import read_session
+from priming_agents.session import locked_session, read_session
 from priming_agents.transcripts import read, typed
 
 ASKED = "Mend the CSV parser, which fails on CRLF."
@@ -107,6 +109,22 @@ def test_a_commit_that_git_does_not_print_is_read_from_its_log(captured):
     captured.command_done("git commit -q --allow-empty -m x", "")
     (record,) = sessions(captured)
     assert record.content.endswith(" Read CRLF")
+
+
+def test_a_session_begins_without_waiting_for_hooks_of_others_at_work(captured):
+    names = ("s3", "s4", "s5")
+    for captured.session in names:
+        work(captured)
+        work(captured, prompt="Add a test for it.")
+    with ExitStack() as at_work:
+        for name in names:
+            at_work.enter_context(locked_session(captured.database, name))
+        began = time.monotonic()
+        another(captured)
+        assert time.monotonic() - began < len(names) * HOOK.lock
+    captured.session = "s6"
+    captured.text("session-start", source="startup")
+    assert all("Then: Add a test for it." in record.content for record in sessions(captured))
 
 
 def test_the_next_session_is_told_the_last_in_three_lines_once(captured):
