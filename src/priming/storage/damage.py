@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -62,7 +62,7 @@ class NamespaceLock:
     def __init__(self, store: Store, namespace: str) -> None:
         self._store, self._namespace = store, namespace
         self._lock = RLock()
-        self._turns: list[AbstractContextManager[None]] = []
+        self._turns: list[ExitStack] = []
         """Those of the thread that has the lock, one for each block."""
 
     def acquire(self, blocking: bool = True) -> bool:
@@ -86,7 +86,7 @@ class NamespaceLock:
         finally:
             turn = self._turns.pop()
             self.release()
-            turn.__exit__(None, None, None)
+            turn.close()
 
 
 def naming_damage(cls: type[S]) -> type[S]:
