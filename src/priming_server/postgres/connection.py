@@ -22,8 +22,8 @@ from priming_server.postgres.dialect import in_psycopg
 from priming_server.postgres.migrations.runner import holder
 from priming_server.postgres.pool import (
     CHANNEL,
+    LongWork,
     PoolKey,
-    Turn,
     log_name,
     place_of,
     release_connections,
@@ -58,7 +58,7 @@ class _Transaction:
     locks: set[tuple[str, str]] = field(default_factory=set)
 
 
-class _Thread(Turn):
+class _Thread(LongWork):
     """What a thread is in the middle of: its statements, and no other thread's, are part of its transaction."""
 
     transaction: _Transaction | None = None

@@ -38,7 +38,7 @@ _shared: dict[PoolKey, Connections] = {}
 _guard = Lock()
 
 
-class Turn(local):
+class LongWork(local):
     """Whether a thread does long work, and whether it is in a block in which it waits for no turn."""
 
     works_long: bool = False
@@ -68,7 +68,7 @@ class Connections:
         self.leases, self.listener = Leases(self.connect, place), Listener(self.connect, place)
 
     @contextmanager
-    def turn(self, thread: Turn) -> Iterator[None]:
+    def turn(self, thread: LongWork) -> Iterator[None]:
         """Hold a turn for the block, if the thread does long work; a block within another waits for nothing."""
         if thread.is_taken:
             yield
