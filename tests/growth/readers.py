@@ -480,7 +480,7 @@ READERS = (
         "sleep.procedures",
     ),
     _reader("looking", procedures.observes, "sleep.procedures"),
-    _reader("sentences of a gist", gist.sentences_of, "sleep.gist"),
+    _reader("pairs of words", gist._pairs, "sleep.gist"),
     _reader("commit message", git_log.read_message, "transfer.git_log"),
     _reader(
         "tokens of git",

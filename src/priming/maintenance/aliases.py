@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field, replace
 from datetime import datetime
 from heapq import nlargest
-from itertools import product
+from itertools import accumulate, product
 
 from priming.config.params.recall import LINKING
 from priming.config.values import dataclass
@@ -24,7 +24,7 @@ from priming.namespace import Namespace
 from priming.remember.similar import stated
 from priming.results import Alias, AliasEvidence
 from priming.storage.rows import LinkRow, RowChange
-from priming.text.gists import gist_of
+from priming.text.gists import gist_of, pieces
 from priming.text.name_forms.capitals import UPPER, expansion_of, initialisms, strip_markup
 from priming.text.name_forms.kinds import HANDLE, IDENTIFIER, NAME, QUOTED
 from priming.text.names import normal
@@ -243,7 +243,6 @@ _ADJACENT = tuple(
     )
 )
 _NUMERONYM = re.compile(r"([a-z])(\d{1,2})([a-z])")
-_SENTENCE = re.compile(r"[.!?][\"”’')]*\s|\n")
 _SENTENCE_LETTERS = 400
 _QUOTES = "\"“”‘'`’"
 _ALIKE = 3
@@ -349,9 +348,9 @@ def _beginning(words: str, is_known: Callable[[str], bool]) -> str | None:
 
 def _sentence(text: str, start: int, end: int) -> str:
     low, high = max(0, start - _SENTENCE_LETTERS), min(len(text), end + _SENTENCE_LETTERS)
-    starts = [match.end() for match in _SENTENCE.finditer(text, low, start)]
-    over = _SENTENCE.search(text, end, high)
-    return " ".join(text[starts[-1] if starts else low : over.end() if over else high].split())
+    edges = [low, *(low + place for place in accumulate(map(len, pieces(text[low:high]))))]
+    first = max(edge for edge in edges if edge <= start)
+    return " ".join(text[first : min((edge for edge in edges if edge >= end), default=high)].split())
 
 
 def _precedence(name: str) -> tuple[bool, int, int]:

@@ -9,7 +9,7 @@ neither is a stage of sleep.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
@@ -28,7 +28,7 @@ from priming.core.arguments.normal_forms import free_key, slug
 from priming.index.columns import NONE
 from priming.namespace import Namespace
 from priming.remember.drafts import Draft, restate, supersede_rows, valid_row
-from priming.sleep.gist import EXTRACTIVE, HAND, MODEL, Gist, central_sentence, sentences_of
+from priming.sleep.gist import EXTRACTIVE, HAND, MODEL, Gist, central_sentence
 from priming.sleep.plan import PlannedItem
 from priming.sleep.procedures import ProcedureCandidate, ProcedureText, compare_procedures, read_procedure
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
@@ -266,14 +266,13 @@ def requote(
     A gist that is a sentence of the old text only is replaced by the most central sentence of the present sources.
     So is a gist by an agent, whose source sentences are unknown. A text edited by hand stays.
     """
-    lost = _sentences(old.content) - _sentences(draft.content)
     links = memory.rows(LinkRow, ids=[old.id], relation=SOURCE_OF)
     entities = [link.target for link in links if link.source == old.id]
     rows: list[RowChange] = []
     for entity in _active(memory, entities):
         versions = memory.rows(VersionRow, ids=[entity])
         version = valid_row(versions, now)
-        if not _is_quoted(version, lost):
+        if not _is_quoted(version, [old.content], still=draft.content):
             continue
         members, vectors = _members(memory, entity, now)
         at = next((i for i, row in enumerate(members) if row.id == old.id), None)
@@ -296,24 +295,21 @@ def gists_quoting(memory: Namespace, memory_id: str) -> set[str]:
     links = [change.row for item in operations for change in item.rows if isinstance(change.row, LinkRow)]
     links += memory.rows(LinkRow, ids=[memory_id], relation=SOURCE_OF)
     entities = {link.target for link in links if (link.source, link.relation) == (memory_id, SOURCE_OF)}
-    sentences = {sentence for item in texts for sentence in _sentences(item.content)}
-    return {item for item in entities if any(_is_quoted(text, sentences) for text in _texts(memory, item))}
+    contents = {item.content for item in texts}
+    return {item for item in entities if any(_is_quoted(text, contents) for text in _texts(memory, item))}
 
 
-def _is_quoted(version: VersionRow, sentences: Collection[str]) -> bool:
-    """Whether the text of an entity is among ``sentences``, names procedures, or was written by an agent."""
+def _is_quoted(version: VersionRow, contents: Iterable[str], still: str = "") -> bool:
+    """Whether the text of an entity stands in some but not ``still``, names procedures, or is an agent's."""
     if version.source != SLEEP_SOURCE or author_of(version) == HAND:
         return False
-    return author_of(version) == MODEL or is_family(version.metadata) or _plain(version.content) in sentences
+    is_read = author_of(version) == MODEL or is_family(version.metadata)
+    return is_read or (any(_says(text, version) for text in contents) and not _says(still, version))
 
 
-def _sentences(text: str) -> set[str]:
-    return {_plain(sentence) for sentence in sentences_of(text)}
-
-
-def _plain(sentence: str) -> str:
-    """A sentence without its final punctuation, which differs with the context."""
-    return sentence.rstrip(".!?…。！？ ")
+def _says(content: str, version: VersionRow) -> bool:
+    """Whether a text has that of an entity, but for its final punctuation, which differs with the context."""
+    return version.content.rstrip(".!?…。！？ ") in " ".join(content.split())
 
 
 def _active(memory: Namespace, ids: Sequence[str]) -> list[str]:

@@ -23,9 +23,10 @@ from priming.errors import AgentError, ParamError
 from priming.index.document import embedded_text
 from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.recall.formatting import format_full
+from priming.text.gists import sentences
 from priming.text.name_forms.kinds import FILE, IDENTIFIER, Name
 from priming.text.names import find, normal
-from priming.text.tokens import terms
+from priming.text.tokens import spelled, terms
 from priming.types import MemoryRecord
 
 PHASE, PACKAGE = "gist", "priming.sleep"
@@ -131,10 +132,11 @@ class EpisodeWindow:
     """The episodes of a night, and how many of them contain each name and term."""
 
     def __init__(self, episodes: Sequence[MemoryRecord]) -> None:
-        self._terms = [_surfaces(episode) for episode in episodes]
+        texts = [embedded_text(episode.heading, episode.content) for episode in episodes]
+        self._terms = [*map(spelled, texts)]
         self._names = [_names(episode) for episode in episodes]
         self._episodes = episodes
-        self._pairs = [_pairs(episode) for episode in episodes]
+        self._pairs = [*map(_pairs, texts)]
         self._pairs_in = Counter(pair for pairs_of_episode in self._pairs for pair in pairs_of_episode)
         self._terms_in = Counter(term for names_of_episode in self._terms for term in names_of_episode)
         self._names_in = Counter(name for names_of_episode in self._names for name in names_of_episode)
@@ -227,34 +229,15 @@ def central_sentence(members: Sequence[MemoryRecord], units: Floats, embed: Embe
     """The most central sentence of the members nearest to their centroid."""
     centre = centroid(units)
     nearest = np.argsort(-(units @ centre), kind="stable")[:most]
-    sentences = list(dict.fromkeys(part for i in nearest for part in sentences_of(members[i].content)))
-    cosines = embed(sentences).astype(np.float64) @ centre
-    return sentences[int(cosines.argmax())]
+    parts = list(dict.fromkeys(part[:_LONGEST] for i in nearest for part in sentences(members[i].content)))
+    cosines = embed(parts).astype(np.float64) @ centre
+    return parts[int(cosines.argmax())]
 
 
-SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?<!^\d\.)(?<!^\d\d\.)\s|\n")
-"""The end of a sentence. A number at the start of a text ends none: "1. Stop the server" is one sentence."""
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, as gists quote them."""
-    parts = (" ".join(part.split()) for part in SENTENCE_END.split(text))
-    return [part[:_LONGEST] for part in parts if part]
-
-
-def _surfaces(record: MemoryRecord) -> dict[str, str]:
-    """The terms of a heading and a text, each with the first word that it comes from."""
-    spellings: dict[str, str] = {}
-    for word in dict.fromkeys(_WORD.findall(embedded_text(record.heading, record.content).lower())):
-        for term in terms(word):
-            spellings.setdefault(term, word)
-    return spellings
-
-
-def _pairs(record: MemoryRecord) -> dict[tuple[str, str], str]:
+def _pairs(text: str) -> dict[tuple[str, str], str]:
     """The terms that follow one another within a clause, at most a small word apart, each pair as it is written."""
     pairs: dict[tuple[str, str], str] = {}
-    for clause in _CLAUSE.split(embedded_text(record.heading, record.content).lower()):
+    for clause in _CLAUSE.split(text.lower()):
         last: tuple[int, str] | None = None
         words = _WORD.findall(clause)
         for at, word in enumerate(words):

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.core.score import success_rate
-from priming.sleep.gist import SENTENCE_END
 from priming.storage.rows import MemoryRow, use_of
+from priming.text.gists import list_marks, sentences
 from priming.text.statements.judge import Judgement, judge
 from priming.text.statements.reader import read
 from priming.types import MemoryRecord, executions
@@ -39,8 +39,6 @@ _MARKS = re.compile(r"[`“”\"]")
 _WORD = re.compile(r"\w+(?:[./:@_+'’-]+\w+)*")
 
 _NUMBER = re.compile(r"^\s*(?:step\s+)?\d{1,3}[.):]\s+|^\s*[-*•]\s+", re.IGNORECASE)
-_MARKER = re.compile(r"(?:^|(?<=\s))(?P<step>step\s+)?(?P<number>\d{1,3})[.):]\s+", re.IGNORECASE)
-_ENDS = (".", "!", "?", ";", ":", ",", ")", "\n")
 _TITLE_LINE = re.compile(r"^[^\n]{1,200}?\s{0,20}:\s{0,20}\n|^[^\n.:!?]{1,100}:\s+(?=\S)")
 _ARROW = re.compile(r"→|->|=>")
 _LISTED = tuple(re.compile(rf"{mark}\s+(?:and\s+|then\s+|and then\s+)?") for mark in ";,")
@@ -275,50 +273,10 @@ def _listed(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
-def _markers(content: str) -> list[re.Match[str]]:
-    """The numbers 1, 2, 3 … that begin the steps of a text; other numbers before a full stop are part of a step.
-
-    They begin lines, if the first does and there are several lines; else the first that follows a sentence counts.
-    """
-    matches = list(_MARKER.finditer(content))
-    first = next((match for match in matches if match["number"] == "1"), None)
-    if first is None:
-        return []
-    lines = _begins_line(content, first) and "\n" in content[first.end() :].strip()
-    if lines:
-        matches = [match for match in matches if _begins_line(content, match)]
-    markers = [first]
-    by_number: dict[int, list[re.Match[str]]] = {}
-    for match in matches:
-        by_number.setdefault(int(match["number"]), []).append(match)
-    while True:
-        candidates = by_number.get(len(markers) + 1, ())
-        following = [match for match in candidates if match.start() > markers[-1].start()]
-        if not following:
-            return markers
-        clean = (match for match in following if _follows_end(content, match.start()))
-        markers.append(next(clean, following[0]))
-
-
-def _begins_line(content: str, match: re.Match[str]) -> bool:
-    at = match.start()
-    while at and content[at - 1].isspace() and content[at - 1] != "\n":
-        at -= 1
-    return content[at - 1 : at] in ("", "\n")
-
-
-def _follows_end(content: str, at: int) -> bool:
-    """Whether a mark that ends something is before a place."""
-    while at and content[at - 1] in " \t":
-        at -= 1
-    return content[at - 1 : at] in _ENDS
-
-
 def _lead(content: str) -> str:
     """The text before the first numbered step, or a first line that ends in a colon."""
-    markers = _markers(content)
-    if len(markers) > 1:
-        return content[: markers[0].start()]
+    if marks := list_marks(content):
+        return content[: marks[0].start()]
     lines = content.split("\n")
     listed = [bool(_NUMBER.match(line)) for line in lines]
     if any(listed):
@@ -329,12 +287,11 @@ def _lead(content: str) -> str:
 
 def _written(content: str, *, titled: bool = False) -> tuple[str, ...]:
     """The numbered parts of a text, else its lines, sentences or parts between arrows, else a title's list."""
-    markers = _markers(content)
-    if len(markers) > 1:
-        ends = [*(marker.start() for marker in markers[1:]), len(content)]
-        parts = (content[marker.end() : end].strip() for marker, end in zip(markers, ends, strict=True))
+    if marks := list_marks(content):
+        ends = [*(mark.start() for mark in marks[1:]), len(content)]
+        parts = (content[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True))
     else:
-        split = [part for part in SENTENCE_END.split(content) if part.strip()]
+        split = sentences(content)
         if len(split) == 1:
             arrows = _ARROW.split(content)
             split = arrows if len(arrows) > 1 or not titled else _LISTED[";" not in content].split(content)

@@ -31,7 +31,8 @@ _SOLID = re.compile(r"\S")
 _BACK = 64
 """Letters before a mark that are looked at: no abbreviation is longer."""
 _CODE = re.compile(r"```.*?(?:```|$)|`[^`\n]+`", re.DOTALL)
-_ITEM = re.compile(r"(?:(?<=\s)|^)\(?(\d{1,2})[.)]\s+(?=\S)")
+_ITEM = re.compile(r"(?:^|(?<=\s))(?:step\s+)?\(?(?P<number>\d{1,3})[.):]\s+(?=\S)", re.IGNORECASE)
+_ENDS_ITEM = (".", "!", "?", ";", ":", ",", ")", "\n")
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+)")
 _MARKED = re.compile(r"(?:[:;—–]|\bstep)\s*\(?$", re.IGNORECASE)
 """What stands before the mark of an item: "the steps: 1. …", "step 1. …"."""
@@ -198,17 +199,46 @@ def list_items(text: str) -> list[str]:
     >>> list_items("1. run the migrations 2. check"), list_items("It needs 2. Check it.")
     (['1. run the migrations', '2. check'], [])
     """
-    in_code = _in_code(text)
-    starts: list[int] = []
-    for match in _ITEM.finditer(text):
-        if int(match[1]) == len(starts) + 1 and not in_code(match.start()):
-            starts.append(match.start())
-    if len(starts) < 2:
-        return []
-    ends = [*starts[1:], len(text)]
-    items = [text[start:end] for start, end in zip(starts, ends, strict=True)]
-    parts = (" ".join(part.split()) for part in (text[: starts[0]], *items))
+    marks = list_marks(text)
+    edges = [0, *(mark.start() for mark in marks), len(text)] if marks else []
+    parts = (" ".join(text[start:end].split()) for start, end in itertools.pairwise(edges))
     return [part for part in parts if part]
+
+
+def list_marks(text: str) -> list[re.Match[str]]:
+    """The numbers 1, 2, 3 … that begin the items of a list; other numbers before a full stop are part of an item.
+
+    They begin lines, if the first does and there are several lines; else the first that follows a sentence counts.
+    """
+    in_code = _in_code(text)
+    matches = [match for match in _ITEM.finditer(text) if not in_code(match.start())]
+    first = next((match for match in matches if int(match["number"]) == 1), None)
+    if first is None:
+        return []
+    if _begins_line(text, first) and "\n" in text[first.end() :].strip():
+        matches = [match for match in matches if _begins_line(text, match)]
+    marks = [first]
+    by_number: dict[int, list[re.Match[str]]] = {}
+    for match in matches:
+        by_number.setdefault(int(match["number"]), []).append(match)
+    while following := [
+        match for match in by_number.get(len(marks) + 1, ()) if match.start() > marks[-1].start()
+    ]:
+        clean = (match for match in following if _before(text, match, " \t") in _ENDS_ITEM)
+        marks.append(next(clean, following[0]))
+    return marks if len(marks) > 1 else []
+
+
+def _begins_line(text: str, match: re.Match[str]) -> bool:
+    return _before(text, match, " \t\r\f\v") in ("", "\n")
+
+
+def _before(text: str, match: re.Match[str], blank: str) -> str:
+    """The character before a place, but for blanks; empty at the start."""
+    at = match.start()
+    while at and text[at - 1] in blank:
+        at -= 1
+    return text[at - 1 : at]
 
 
 def pieces(text: str) -> Iterator[str]:
