@@ -85,7 +85,6 @@ def launch(work: Work, options: Mapping[str, str | None]) -> None:
     the hook takes and the server inherits is held as long as the server lives, however it ends: until it listens, no
     other hook starts another.
     """
-    import fcntl
     import subprocess
 
     assert work.store is not None
@@ -102,11 +101,10 @@ def launch(work: Work, options: Mapping[str, str | None]) -> None:
     ]
     command = [sys.executable, "-P", "-m", "priming.cli.start", "serve", "--local", "--idle"]
     with suppress(OSError):
-        folder = session.folder_of(database)
-        private_files.make_folder(folder)
-        lock = os.open(folder / session.SERVER_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = private_files.take(session.folder_of(database) / session.SERVER_LOCK)
+        if lock is None:
+            return
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             process = subprocess.Popen(
                 [*command, f"{HOOK.idle * 60:.0f}s", *chosen],
                 stdin=subprocess.DEVNULL,

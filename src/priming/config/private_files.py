@@ -22,6 +22,7 @@ try:
 except ImportError:  # a system without it has no servers either: two hooks at once may show a memory twice
     fcntl = None  # type: ignore[assignment]
 
+HAS_LOCKS = fcntl is not None
 FOLDER, FILE = 0o700, 0o600
 _IN_MEMORY = "/dev/shm"
 _CREATING = threading.Lock()
@@ -115,23 +116,40 @@ def locked(path: Path, patience: float) -> Iterator[None]:
     except OSError:  # nothing can be written there
         yield
         return
+    deadline = time.monotonic() + patience
     try:
-        _lock(handle, time.monotonic() + patience)
+        while not try_lock(handle):
+            if time.monotonic() > deadline:
+                raise Busy("another hook of this session is at work")
+            time.sleep(_PAUSE)
         os.utime(path)
         yield
     finally:
         os.close(handle)
 
 
-def _lock(handle: int, deadline: float) -> None:
-    while fcntl is not None:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise Busy("another hook of this session is at work") from None
-            time.sleep(_PAUSE)
+def take(path: Path) -> int | None:
+    """Lock a file, which is made if there is none, until the descriptor is closed; None: another process has it."""
+    make_folder(path.parent)
+    create_file(path)
+    handle, is_ours = os.open(path, os.O_RDWR | os.O_CLOEXEC), False
+    try:
+        is_ours = try_lock(handle)
+    finally:
+        if not is_ours:
+            os.close(handle)
+    return handle if is_ours else None
+
+
+def try_lock(handle: int, *, shared: bool = False) -> bool:
+    """Lock an open file until it is closed or its process ends; False: another process has it, and is not awaited."""
+    if not HAS_LOCKS:
+        return True
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def temporary_folder(*, in_memory: bool = False) -> TemporaryDirectory[str]:

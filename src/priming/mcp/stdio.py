@@ -28,7 +28,7 @@ from queue import SimpleQueue
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from priming.config import environment
+from priming.config import environment, private_files
 from priming.config.params.services import SERVER
 from priming.config.variables import VERSION
 from priming.errors import ParamError, StoreError
@@ -48,11 +48,6 @@ from priming.mcp.messages import (
 from priming.mcp.protocol import READY, McpClient, McpConversation, progress_token
 from priming.operations import local_socket
 from priming.verbs.rows import group_names
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks: each server offers its tools there
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from priming.operations.service import Service
@@ -268,9 +263,10 @@ _NAME, _VERB, _PREFIX = "priming", "mcp", "mcp"
 def side_by_side(url: str | None, namespace: str, groups: str) -> Iterator[bool]:
     """Whether this process is to offer its tools, those of ``groups``, for a store and a namespace.
 
-    Only the plugin's server steps back, and only where another of the same session has all of its tools.
+    Only the plugin's server steps back, and only where another of the same session has all of its tools; where the
+    system has no locks, each offers its own.
     """
-    place = _place(url, namespace) if fcntl is not None and environment.is_in_claude_code() else None
+    place = _place(url, namespace) if private_files.HAS_LOCKS and environment.is_in_claude_code() else None
     if place is None:
         yield True
     elif environment.is_of_plugin():
@@ -330,7 +326,7 @@ def _announced(place: Path, groups: str) -> Iterator[None]:
         return
     try:
         with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            private_files.try_lock(handle)
             os.write(handle, groups.encode())
             draft.rename(path)
         yield
@@ -355,12 +351,10 @@ def _announcements(place: Path) -> Iterator[str]:
     """The groups of the servers that run beside this one. What a dead one left is removed."""
     for path in place.parent.glob(f"{place.name}-*"):
         with suppress(OSError), path.open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                yield file.read().decode("utf-8", "replace")
-            else:
+            if private_files.try_lock(file.fileno(), shared=True):
                 path.unlink()
+            else:
+                yield file.read().decode("utf-8", "replace")
 
 
 def _is_configured() -> bool:

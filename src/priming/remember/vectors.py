@@ -27,8 +27,6 @@ from priming.storage.protocol import Store, VersionKey
 from priming.storage.rows import VersionRow
 from priming.types import Progress
 
-_MOST = 200
-
 
 def alone(store: Store, name: str, kind: str, now: datetime, doing: str) -> AbstractContextManager[None]:
     """Do work of a kind on what ``name`` names while the block runs; ``Busy`` if another process does."""
@@ -46,22 +44,13 @@ def _lock_file(path: Path, now: datetime, doing: str) -> Iterator[None]:
     even if it is killed.
     """
     try:
-        import fcntl
-    except ImportError:  # the system has none
-        yield
-        return
-    try:
-        private_files.make_folder(path.parent)
-        private_files.create_file(path)
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = private_files.take(path)
+        if descriptor is None:
+            who = path.read_text("utf-8", "replace").strip() or "another process"
+            raise Busy(f"{who} {doing}: wait for it to finish, or stop it")
     except OSError as error:
         raise StoreError(f"the lock file {path} cannot be written: {error}") from None
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            who = os.read(descriptor, _MOST).decode("utf-8", "replace").strip() or "another process"
-            raise Busy(f"{who} {doing}: wait for it to finish, or stop it") from None
         with suppress(OSError):  # a full disk
             os.ftruncate(descriptor, 0)
             os.write(

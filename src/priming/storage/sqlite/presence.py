@@ -290,11 +290,6 @@ def distrust(connection: sqlite3.Connection) -> None:
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE 0")
 
 
-try:
-    import fcntl
-except ImportError:  # a system without such locks: whoever comes first is served first
-    fcntl = None  # type: ignore[assignment]
-
 _LOCKS = Path("/proc/locks")
 _FIRST, _LAST = 120, 122
 """The bytes of the journal's index that a writer locks (https://sqlite.org/walformat.html, §2.3.1)."""
@@ -314,40 +309,21 @@ def holder(path: Path) -> str | None:
 
 def take_turn(path: Path) -> int | None:
     """Lock the turn of a database, until the descriptor is closed or the process ends; None: it is another's."""
-    if fcntl is None:
-        return None
-    file = _turn(path)
-    try:
-        private_files.make_folder(file.parent)
-        private_files.create_file(file)
-        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
+    with suppress(OSError):
+        return private_files.take(_turn(path))
+    return None
 
 
 def give_way(path: Path, patience: float) -> None:
     """Wait while it is the turn of somebody else, but not for longer than ``patience``: it may be suspended."""
-    if fcntl is None:
-        return
-    try:
+    deadline = time.monotonic() + patience
+    with suppress(OSError):  # nobody ever waited for long
         descriptor = os.open(_turn(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return  # nobody ever waited for long
-    try:
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline:
-            with suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                return
-            time.sleep(random.uniform(0.001, _PAUSE))
-    finally:
-        os.close(descriptor)
+        try:
+            while time.monotonic() < deadline and not private_files.try_lock(descriptor, shared=True):
+                time.sleep(random.uniform(0.001, _PAUSE))
+        finally:
+            os.close(descriptor)
 
 
 def _turn(path: Path) -> Path:
