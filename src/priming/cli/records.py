@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from priming.cli.output import DIM, KEY, OK, WARN, Line, Part, Span, Table, line, lines, timestamp
 from priming.text.quotation import conditions_text, count_text, label
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from priming.results import Finding, Recall, Step
     from priming.types import Link, MemoryRecord, Operation
 
+T = TypeVar("T")
 _SHORT, _MOVES = 2, 6
 _MISSING_PARTS = {
     "vectors": "some memories wait for their vectors, which priming reembed makes at once",
@@ -86,6 +87,21 @@ def path(steps: Sequence[Step], *, amounts: bool = True) -> str:
         for step in steps
     )
     return label(steps[0].source) + "".join(links)
+
+
+def first(
+    items: Sequence[T],
+    show: Callable[[T], Iterable[Part]],
+    most: int = 20,
+    *,
+    rest: str = "--json lists all",
+    indent: int = 0,
+) -> Iterator[Part]:
+    """The first items, and how many more there are, with where the rest is."""
+    for item in items[:most]:
+        yield from show(item)
+    if len(items) > most:
+        yield line((f"… and {len(items) - most:,} more: {rest}", DIM), indent=indent)
 
 
 def left_out(result: Recall) -> Iterator[Part]:

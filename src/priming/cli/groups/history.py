@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from priming.cli import parse, records
 from priming.cli.command import Answer, command, group
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from priming.rules.results import ConflictingFact, Review
     from priming.types import MemoryRecord, Operation
 
-T = TypeVar("T")
-_MAX_SHOWN = 20
 _ALIAS_REASONS = {"said": "a text states it", "part": "part of a full name, in its session"}
 
 app = group("Time")
@@ -82,8 +80,8 @@ def _diff(difference: Diff) -> Iterator[Part]:
         yield line((difference.reason, WARN))
     elif not (difference.memories or difference.links):
         yield line(("no memory and no link changed", DIM))
-    yield from _first(difference.memories, _memory_move)
-    yield from _first(difference.links, _link_move)
+    yield from records.first(difference.memories, _memory_move)
+    yield from records.first(difference.links, _link_move)
     if difference.question is not None:
         yield line(("question: ", DIM), difference.question)
         yield from _answers(difference.answers)
@@ -98,14 +96,6 @@ plain(
     help="Show what changed between two times.\n\n"
     "Lists memories, links and, with a question, how the answer changed.",
 )
-
-
-def _first(moves: Sequence[T], show: Callable[[T], Iterator[Part]]) -> Iterator[Part]:
-    """The first moves, and how many more there are."""
-    for move in moves[:_MAX_SHOWN]:
-        yield from show(move)
-    if len(moves) > _MAX_SHOWN:
-        yield line((f"… and {len(moves) - _MAX_SHOWN:,} more: --json lists all", DIM))
 
 
 def _memory_move(move: MemoryMove) -> Iterator[Part]:
@@ -196,11 +186,13 @@ def _rollback_plan(rows: Sequence[Operation], planned: Operation) -> Iterator[Pa
         if change.before is not None and change.after is not None
     ]
     moved = [(key, before, after) for key, before, after in moves if before != after]
-    for key, before, after in moved[:_MAX_SHOWN]:
-        yield line((key, "bold"), f"  {number(before)} → {number(after)}", indent=2)
-    if len(moved) > _MAX_SHOWN:
-        yield line((f"and {len(moved) - _MAX_SHOWN:,} more weights", DIM), indent=2)
+    yield from records.first(moved, _moved_weight, rest="--json lists the operations", indent=2)
     yield line((f"{count_text(len(rows), 'operation')} would be undone", WARN))
+
+
+def _moved_weight(move: tuple[str, float | None, float | None]) -> Iterator[Part]:
+    key, before, after = move
+    yield line((key, "bold"), f"  {number(before)} → {number(after)}", indent=2)
 
 
 @command(app)

@@ -111,15 +111,8 @@ def show(store: StoreOptions, key: Key) -> Answer:
     with store.open() as memory:
         record = memory.get(key)
         links = [link for link in memory.links(record.id) if link.given or link.sign == TAKES]
-    return Answer(record, [*records.memory(record), *_shown_links(links)])
-
-
-def _shown_links(links: Sequence[Link]) -> Iterator[Part]:
-    """The links made by hand and those that suppress; the others are too many for a page."""
-    if links:
-        yield from records.links(links[:_LINKS_SHOWN])
-    if len(links) > _LINKS_SHOWN:
-        yield line((f"and {len(links) - _LINKS_SHOWN:,} more: priming links", DIM))
+    shown = records.first(links, lambda link: records.links([link]), _LINKS_SHOWN, rest="priming links")
+    return Answer(record, [*records.memory(record), *shown])
 
 
 def page_lines(

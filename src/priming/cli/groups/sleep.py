@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from priming.cli import parse, records
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 _INTERVAL = timedelta(seconds=30)
 """How often new memories are counted between two nights."""
-_MAX_SHOWN = 20
-"""Items of a stage that are shown; programs get all."""
 
 app = group("Care")
 GROUPS = (app,)
@@ -171,28 +170,22 @@ def _proposal(proposal: Proposal, *, dry_run: bool) -> Iterator[Part]:
             yield line((stage, "bold"), f"  {count_text(len(items), 'item')}")
         elif left:
             yield line((stage, "bold"))
-        for item in items[:_MAX_SHOWN]:
-            yield from _item(item, indent=2)
-        if len(items) > _MAX_SHOWN:
-            yield line((f"… and {len(items) - _MAX_SHOWN:,} more: --json lists all", DIM), indent=2)
+        yield from records.first(items, partial(_item, indent=2), indent=2)
         for check in proposal.checks:
             if check.stage == stage:
                 for reason in check.dropped:
                     yield line((f"left out ({check.rule}): {reason}", WARN), indent=2)
-        yield from _left_alone(left)
+        yield from records.first(left, _left_alone, indent=2)
     yield _conclusion(proposal, dry_run)
 
 
-def _left_alone(left: Sequence[LeftAlone]) -> Iterator[Part]:
+def _left_alone(entry: LeftAlone) -> Iterator[Part]:
     """Similar items that a stage left alone, and the words in which they differ."""
-    for entry in left[:_MAX_SHOWN]:
-        words = f" ({', '.join(entry.words)})" if entry.words else ""
-        if entry.keys:
-            yield line("left alone  ", *names(entry.keys), (f": {entry.reason}{words}", DIM), indent=2)
-        else:
-            yield line((f"left: {entry.reason}", WARN), indent=2)
-    if len(left) > _MAX_SHOWN:
-        yield line((f"… and {len(left) - _MAX_SHOWN:,} more: --json lists all", DIM), indent=2)
+    words = f" ({', '.join(entry.words)})" if entry.words else ""
+    if entry.keys:
+        yield line("left alone  ", *names(entry.keys), (f": {entry.reason}{words}", DIM), indent=2)
+    else:
+        yield line((f"left: {entry.reason}", WARN), indent=2)
 
 
 def _conclusion(proposal: Proposal, dry_run: bool) -> Part:
