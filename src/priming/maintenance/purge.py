@@ -281,9 +281,7 @@ def _derivations(link: LinkRow) -> Iterable[tuple[str, str]]:
 
 def _add_orphans(memory: Namespace, reasons: dict[str, str]) -> None:
     """Add the entities that a rule made of these memories alone, in the store or only in the log."""
-    ids = set(reasons)
-    changes = _logged_changes(memory, ids)
-    for orphan in sorted({*_orphans(memory, ids, changes), *_logged_orphans(memory, ids, changes)}):
+    for orphan in sorted(_orphans(memory, set(reasons))):
         reasons.setdefault(orphan, "only what is erased mentions it")
 
 
@@ -295,27 +293,21 @@ def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, 
     return stored.id, stored.key
 
 
-def _logged_orphans(memory: Namespace, ids: Collection[str], changes: Sequence[RowChange]) -> set[str]:
-    """Entities made by rule that only the log has, where only memories to be erased were linked to them."""
-    links = [change.row for change in changes if isinstance(change.row, LinkRow)]
-    by_rule = {
-        change.row.id
-        for change in changes
-        if isinstance(change.row, VersionRow) and change.row.source == RULES
-    }
-    own = {link.target for link in links if link.source in ids} & by_rule
-    return own - _linked_to_others(links, ids) - memory.names(ids=own).keys()
+def _orphans(memory: Namespace, ids: Set[str]) -> Set[str]:
+    """Entities made by rule that only memories to be erased are linked to, or were before a text was superseded.
 
-
-def _orphans(memory: Namespace, ids: Collection[str], changes: Sequence[RowChange]) -> list[str]:
-    """Entities made by rule that only memories to be erased are linked to, or were before a text was superseded."""
-    links = memory.rows(LinkRow, ids=list(ids))
-    links += [change.row for change in changes if isinstance(change.row, LinkRow)]
-    targets = {link.target for link in links if link.source in ids} - set(ids)
-    records = memory.records(memory.now(), ids=list(targets))
-    by_rule = [entity.id for entity in records.values() if entity.kind == "entity" and entity.source == RULES]
-    shared = _linked_to_others(memory.rows(LinkRow, ids=by_rule), ids)
-    return [entity_id for entity_id in by_rule if entity_id not in shared]
+    Of those that only the log has, the log tells what was linked to them.
+    """
+    rows = [change.row for change in _logged_changes(memory, ids)]
+    logged = [row for row in rows if isinstance(row, LinkRow)]
+    links = [*memory.rows(LinkRow, ids=list(ids)), *logged]
+    targets = {link.target for link in links if link.source in ids} - ids
+    records = memory.records(memory.now(), ids=list(targets)).values()
+    stored = {entity.id for entity in records if entity.kind == "entity" and entity.source == RULES}
+    by_rule = {row.id for row in rows if isinstance(row, VersionRow) and row.source == RULES}
+    gone = (targets & by_rule) - memory.names(ids=targets).keys()
+    shared = _linked_to_others(memory.rows(LinkRow, ids=stored), ids)
+    return (stored - shared) | (gone - _linked_to_others(logged, ids))
 
 
 def _logged_changes(memory: Namespace, ids: Set[str]) -> list[RowChange]:
