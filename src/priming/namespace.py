@@ -22,7 +22,6 @@ from priming.index.document import Document, Embeddable, vectors_needed
 from priming.index.snapshot import SnapshotFile
 from priming.index.working_set import PreparedOperation, WorkingSet
 from priming.results import Listing, no_memories
-from priming.serialization import encode_row
 from priming.storage.damage import NamespaceLock
 from priming.storage.protocol import (
     Changes,
@@ -31,7 +30,7 @@ from priming.storage.protocol import (
     VersionKey,
 )
 from priming.storage.questions import StoredNamespace, suggestion
-from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow
+from priming.storage.rows import LinkRow, PairRow, RelationRow, RowChange, WeightsRow, sides
 from priming.types import Change, Clock, Link, MemoryRecord, Operation, Proposal
 
 DEFAULT_NAMESPACE = "default"
@@ -337,10 +336,7 @@ class Namespace(StoredNamespace):
 
     def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
         """Changes of rows in their public form; ``names`` are keys by id."""
-        return tuple(
-            Change(change.room, _row_name(change.row, names), _side(change.before), _side(change.after))
-            for change in rows
-        )
+        return tuple(Change(change.room, _row_name(change.row, names), **sides(change)) for change in rows)
 
     def to_operation(self, logged: Logged) -> Operation:
         """A log entry in its public form, its rows named by key where they still exist."""
@@ -350,10 +346,6 @@ class Namespace(StoredNamespace):
         changes += tuple(Change("memories", memory_id, None, None) for memory_id in logged.erased)
         alike = ("id", "kind", "at", "actor", "source", "reason", "undone_by", "message", "via", "session")
         return Operation(changes=changes, **{name: getattr(logged, name) for name in alike})
-
-
-def _side(row: Any) -> Mapping[str, Any] | None:
-    return None if row is None else encode_row(row)
 
 
 def _row_name(row: Any, names: Mapping[str, str]) -> str:

@@ -28,12 +28,11 @@ from priming.llm.agents import check_agent
 from priming.llm.protocol import Agent
 from priming.namespace import Namespace
 from priming.remember.vectors import alone, follow
-from priming.serialization import decode_row
 from priming.sleep.deep import check_library
 from priming.sleep.plan import PlannedItem, broken_rule, sound_items
 from priming.sleep.reading import StageReader
 from priming.storage.protocol import Logged
-from priming.storage.rows import ROOMS, LinkRow, MemoryRow, RowChange, VersionRow
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, change_of
 from priming.text.quotation import label
 from priming.types import LeftAlone, Operation, Progress, Proposal, ProposedItem, StageCheck
 
@@ -379,12 +378,4 @@ def _created(rows: Iterable[RowChange]) -> dict[str, str]:
 
 def item_rows(item: ProposedItem) -> list[RowChange]:
     """The row changes of an item, decoded from its changes."""
-    return [
-        RowChange(
-            *(
-                None if side is None else decode_row(ROOMS[change.table], side)
-                for side in (change.before, change.after)
-            )
-        )
-        for change in item.changes
-    ]
+    return [change_of(change.table, change.before, change.after) for change in item.changes]

@@ -16,7 +16,15 @@ from typing import Any, TypeVar
 from priming.config.values import dataclass
 from priming.core.bitemporal import told_and_closed
 from priming.errors import Corrupt
-from priming.serialization import column_names, decode_row, from_columns, json_text, parse_time, to_columns
+from priming.serialization import (
+    column_names,
+    decode_row,
+    encode_row,
+    from_columns,
+    json_text,
+    parse_time,
+    to_columns,
+)
 from priming.types import EMPTY, MemoryRecord, Retention, Use
 
 
@@ -280,6 +288,17 @@ def unpack(packed: str) -> list[RowChange]:
         RowChange(_row(room, names[room], before), _row(room, names[room], after))
         for room, before, after in payload["rows"]
     ]
+
+
+def sides(change: RowChange) -> dict[str, Any]:
+    """The row before and after a change, with the names of their fields."""
+    rows = {"before": change.before, "after": change.after}
+    return {name: None if row is None else encode_row(row) for name, row in rows.items()}
+
+
+def change_of(table: str, *sides: Mapping[str, Any] | None) -> RowChange:
+    """The change of a row of a table, from what it was before and after."""
+    return RowChange(*(None if side is None else decode_row(ROOMS[table], side) for side in sides))
 
 
 def _side(row: Row | None) -> list[Any] | None:

@@ -49,6 +49,8 @@ from priming.storage.rows import (
     VerdictRow,
     VersionRow,
     WeightsRow,
+    change_of,
+    sides,
 )
 from priming.transfer.reading import parse_json, unreadable
 from priming.types import Progress
@@ -117,16 +119,7 @@ def _whole_lines(memory: Namespace) -> Iterator[dict[str, Any]]:
 
 def _encoded(logged: Logged) -> dict[str, Any]:
     values = {name: value for name, value in encode_row(logged).items() if name not in ("number", "rows")}
-    return values | {
-        "changes": [
-            {
-                "table": change.room,
-                "before": None if change.before is None else encode_row(change.before),
-                "after": None if change.after is None else encode_row(change.after),
-            }
-            for change in logged.rows
-        ],
-    }
+    return values | {"changes": [{"table": change.room, **sides(change)} for change in logged.rows]}
 
 
 @dataclass
@@ -333,13 +326,8 @@ def _check_retention(row: MemoryRow) -> None:
 
 
 def _logged(value: dict[str, Any]) -> Logged:
-    changes = tuple(
-        RowChange(_side(change["table"], change["before"]), _side(change["table"], change["after"]))
-        for change in value["changes"]
-    )
+    changes = tuple(change_of(each["table"], each["before"], each["after"]) for each in value["changes"])
+    for row in (row for change in changes for row in (change.before, change.after) if row is not None):
+        _check_row(row)
     logged = decode_row(Logged, {**value, "number": 0, "rows": ()})
     return replace(logged, at=datetime.fromisoformat(value["at"]), rows=changes)
-
-
-def _side(table: str, row: dict[str, Any] | None) -> Row | None:
-    return None if row is None else _check_row(decode_row(ROOMS[table], row))
