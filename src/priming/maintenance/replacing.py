@@ -13,9 +13,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from priming.config.params.laws import PLASTICITY
 from priming.config.params.limits import PASSAGES
-from priming.config.words import DEPRECATED, REPLACED, TEXT_KINDS, instructs, is_trusted_as
+from priming.config.words import TEXT_KINDS, instructs, is_trusted_as
 from priming.core.arguments.checks import check_choice, check_fraction, check_name, check_time
 from priming.core.similarity import MERGE, WHEN_SHARE, ComparedBehaviour, likeness
 from priming.errors import Conflict, ParamError
@@ -23,12 +22,19 @@ from priming.graph.merge_plan import MergePlan, plan_merge
 from priming.history.undo import restored_vectors
 from priming.index.document import packed_vectors, vectors_of
 from priming.namespace import Namespace
-from priming.remember.drafts import FIELDS, current_version, draft, succeeding_rows
+from priming.remember.drafts import (
+    FIELDS,
+    current_version,
+    deprecated_rows,
+    draft,
+    restored_rows,
+    succeeding_rows,
+)
 from priming.remember.remember import relink_mentions
 from priming.rules.pack_file import pack_of
 from priming.rules.results import NearDuplicates
 from priming.sleep.entities import requote
-from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, record
+from priming.storage.rows import LinkRow, MemoryRow, VersionRow, record
 from priming.text.quotation import quote_text
 from priming.text.statements.reader import forbids
 from priming.text.tokens import terms
@@ -53,16 +59,13 @@ def deprecate(memory: Namespace, key: str, *, by: str | None = None, reason: str
     why = check_name("reason", reason)
     with memory.changing() as now:
         row = _active(memory, key, now)
-        rows = [RowChange(row, replace(row, status="deprecated"))]
-        message = None
+        message, instead = None, None
         if by is not None:
             successor = _active(memory, by, now)
             if successor.id == row.id:
                 raise ParamError("by", by, "must differ from the memory that is deprecated")
-            link = LinkRow(row.id, successor.id, DEPRECATED, PLASTICITY.start, now)
-            if memory.stored(link) is None:
-                rows.append(RowChange(None, link))
-            message = f"{quote_text(successor.key)} replaces it"
+            message, instead = f"{quote_text(successor.key)} replaces it", successor.id
+        rows = deprecated_rows(memory, row, instead, now)
         return memory.to_operation(memory.write("deprecate", now, rows, reason=why, message=message))
 
 
@@ -80,13 +83,8 @@ def restore(memory: Namespace, key: str) -> Operation:
         row = _row(memory, key, now)
         if row.status == "active":
             raise Conflict(f"{row.key!r} is active already: deprecate or forget it to take it out of recall")
-        replacements = [
-            link
-            for link in memory.rows(LinkRow, ids=[row.id])
-            if link.source == row.id and link.relation in REPLACED
-        ]
-        rows = [RowChange(row, replace(row, status="active"))]
-        rows += [RowChange(link, None) for link in replacements]
+        rows = restored_rows(memory, row)
+        replacements = [change.row for change in rows if isinstance(change.row, LinkRow)]
         message = "; ".join([f"it was {row.status}", *_removed_links(memory, row, replacements)])
         return memory.to_operation(memory.write("restore", now, rows, message=message))
 

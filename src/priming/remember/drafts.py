@@ -10,9 +10,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from priming.config.params.laws import PLASTICITY
 from priming.config.params.limits import STORE
 from priming.config.values import dataclass
-from priming.config.words import KINDS, OUTCOMES, TRUST
+from priming.config.words import DEPRECATED, KINDS, OUTCOMES, REPLACED, TRUST
 from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.checks import (
     check_choice,
@@ -34,7 +35,7 @@ from priming.namespace import Namespace
 from priming.recall.cue import ASSISTANT, USER
 from priming.recall.entities import file_key
 from priming.serialization import stamp
-from priming.storage.rows import RowChange, VersionRow
+from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.gists import gist_of
 from priming.text.name_forms.kinds import FILE, Name
 from priming.text.names import find
@@ -261,6 +262,22 @@ def restate(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes
     at = max(at, old.recorded_at)  # a clock that was set back does not reorder rows
     again = replace(old, revision=_last(rows) + 1, recorded_at=at, **changes)
     return [RowChange(old, replace(old, retired_at=at)), RowChange(None, again)]
+
+
+def deprecated_rows(memory: Namespace, row: MemoryRow, by: str | None, now: datetime) -> list[RowChange]:
+    """The changes by which a memory is no longer true, with a link to the one that is instead, if there is one."""
+    rows = [RowChange(row, replace(row, status="deprecated"))]
+    link = None if by is None else LinkRow(row.id, by, DEPRECATED, PLASTICITY.start, now)
+    if link is not None and memory.stored(link) is None:
+        rows.append(RowChange(None, link))
+    return rows
+
+
+def restored_rows(memory: Namespace, row: MemoryRow) -> list[RowChange]:
+    """The changes by which a memory is in use again, without its links to what replaced it."""
+    own = (link for link in memory.rows(LinkRow, ids=[row.id]) if link.source == row.id)
+    links = [RowChange(link, None) for link in own if link.relation in REPLACED]
+    return [RowChange(row, replace(row, status="active")), *links]
 
 
 def current_row(rows: Sequence[VersionRow], version: int) -> VersionRow:

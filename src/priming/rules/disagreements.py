@@ -14,7 +14,7 @@ from priming.config.words import CONFLICTS, DEPRECATED, KEPT_BESIDE, LEARNED_FRO
 from priming.core.when import is_more_specific, scope
 from priming.namespace import Namespace
 from priming.remember import similar
-from priming.remember.drafts import Draft
+from priming.remember.drafts import Draft, deprecated_rows
 from priming.remember.planner import RememberPlan
 from priming.rules.conflicts import resolve_conflicts, rule_claim, taught_at
 from priming.rules.placement import (
@@ -190,12 +190,8 @@ def replaced_rows(
     successors = dict(replaced)
     changes = list[RowChange]()
     for row in plan.memory.rows(MemoryRow, ids=list(successors)):
-        if row.status != "active":
-            continue
-        changes.append(RowChange(row, replace(row, status="deprecated")))
-        link = LinkRow(row.id, successors[row.id], DEPRECATED, PLASTICITY.start, plan.now)
-        if plan.memory.stored(link) is None:
-            changes.append(RowChange(None, link))
+        if row.status == "active":
+            changes += deprecated_rows(plan.memory, row, successors[row.id], plan.now)
     return changes
 
 

@@ -14,14 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from priming.config.values import dataclass
-from priming.config.words import BRINGS, REPLACED, TAKES, TRUST
+from priming.config.words import BRINGS, TAKES, TRUST
 from priming.core.arguments.arrays import TextVectors
 from priming.core.arguments.checks import check_choice, check_path
 from priming.errors import Conflict
 from priming.history.movements import link_identity
 from priming.index.document import packed_vectors
 from priming.namespace import Namespace
-from priming.remember.drafts import Draft, current_version, embed_drafts, restate, succeeding_rows
+from priming.remember.drafts import (
+    Draft,
+    current_version,
+    deprecated_rows,
+    embed_drafts,
+    restate,
+    restored_rows,
+    succeeding_rows,
+)
 from priming.remember.planner import RememberPlan
 from priming.remember.remember import relink
 from priming.remember.vectors import complete
@@ -186,10 +194,7 @@ class PackInstallation:
     def _restore(self, record: MemoryRecord, state: MemoryRow) -> None:
         """Plan the activation of an inactive behaviour, unless a user took it out of recall."""
         if self.members.is_restorable(record):
-            self.rows.append(RowChange(state, replace(state, status="active")))
-            links = self.memory.rows(LinkRow, ids=[record.id])
-            replacements = [link for link in links if link.source == record.id and link.relation in REPLACED]
-            self.rows += [RowChange(link, None) for link in replacements]
+            self.rows += restored_rows(self.memory, state)
             self.counts["brought back"] += 1
         elif record.status != "active":
             self.counts["left out as before"] += 1
@@ -198,7 +203,7 @@ class PackInstallation:
         """Deprecate the behaviours that the new version no longer contains."""
         for state in self._states(ids).values():
             if state.status == "active":
-                self.rows.append(RowChange(state, replace(state, status="deprecated")))
+                self.rows += deprecated_rows(self.memory, state, None, self.now)
                 self.counts["deprecated"] += 1
 
     def _link(self) -> None:
