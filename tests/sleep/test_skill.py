@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.rows import each_row
 
-from priming.sleep.entities import FamilyEntity, family_gist
+from priming.sleep.entities import KnownEntity, family_gist
 from priming.sleep.plan import PlannedItem
 from priming.sleep.procedures import ProcedureCandidate, read_procedure
 from priming.sleep.skill import SkillStage, merge_steps
@@ -136,13 +136,13 @@ def test_a_family_of_an_earlier_night_gets_what_it_lacks_and_is_not_made_again()
     enable, disable = skill("a", ENABLE), skill("b", DISABLE)
     (new, _) = night(enable, disable, embed=shared)
     entity, text = (change.after for change in new.rows[:2])
-    family = FamilyEntity(entity, [text], frozenset("ab"))
+    family = KnownEntity(entity, [text], frozenset("ab"))
     assert planned(enable, disable, embed=shared, families=[family]) == []
     toggle = skill("c", ENABLE.replace("Enable", "Toggle"))
     (more,) = planned(enable, disable, toggle, embed=shared, families=[family])
     assert (more.action, more.ids, more.into) == ("family", ("c",), entity.id)
     assert "“Toggle flag X”" in more.evidence["text"]
-    gone = FamilyEntity(row(entity.id, "entity", status="forgotten"), [text], frozenset("ab"))
+    gone = KnownEntity(row(entity.id, "entity", status="forgotten"), [text], frozenset("ab"))
     assert planned(enable, disable, toggle, embed=shared, families=[gone]) == []
 
 

@@ -24,7 +24,7 @@ from priming.core.arguments.arrays import Floats, Ints, unit_rows
 from priming.core.arguments.normal_forms import slug
 from priming.errors import MissingExtra
 from priming.remember.drafts import valid_row
-from priming.sleep.entities import author_of, new_entity, rewrite_entity, source_links
+from priming.sleep.entities import KnownEntity, author_of, new_entity, rewrite_entity, source_links
 from priming.sleep.gist import (
     HAND,
     MODEL,
@@ -38,23 +38,13 @@ from priming.sleep.gist import (
 )
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, opponents_of, without_conflicts
 from priming.sleep.procedures import differing
-from priming.storage.rows import MemoryRow, RowChange, VersionRow
+from priming.storage.rows import RowChange, VersionRow
 from priming.text.statements.judge import judge, subjects
 from priming.text.statements.reader import read
 from priming.text.statements.words import opposite
 from priming.types import LeftAlone, MemoryRecord
 
 _CLUSTERS = ClusterParams()
-
-
-@dataclass(frozen=True, slots=True)
-class KnownEntity:
-    """An entity of an earlier night: its row, its versions, the ids of its episodes, and their centroid."""
-
-    memory: MemoryRow
-    versions: Sequence[VersionRow]
-    members: frozenset[str]
-    centre: Floats
 
 
 @dataclass

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from heapq import nlargest
 from typing import Any
@@ -23,7 +23,7 @@ from priming.config.params.laws import FORGETTING, PLASTICITY
 from priming.config.params.limits import SLEEP
 from priming.config.values import dataclass
 from priming.config.words import SLEEP_SOURCE, SOURCE_OF, least
-from priming.core.arguments.arrays import unit_rows
+from priming.core.arguments.arrays import Floats, unit_rows
 from priming.core.arguments.normal_forms import free_key, slug
 from priming.index.columns import NONE
 from priming.namespace import Namespace
@@ -47,12 +47,13 @@ _GAP = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyEntity:
-    """A family of an earlier night: its row, its versions, and the ids of its members."""
+class KnownEntity:
+    """An entity of an earlier night: its row, its versions, the ids of its members, and their centroid if needed."""
 
     memory: MemoryRow
     versions: Sequence[VersionRow]
     members: frozenset[str]
+    centre: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 def is_family(metadata: Mapping[str, object]) -> bool:
@@ -62,7 +63,7 @@ def is_family(metadata: Mapping[str, object]) -> bool:
 
 def plan_families(
     groups: Iterable[Sequence[ProcedureCandidate]],
-    families: Sequence[FamilyEntity],
+    families: Sequence[KnownEntity],
     now: datetime,
     taken: Callable[[str], bool],
 ) -> list[PlannedItem]:
@@ -144,7 +145,7 @@ def _new_family(
     return _item(group, group, rows[0].ends[0], heading, text, rows)
 
 
-def _more(group: Sequence[ProcedureCandidate], family: FamilyEntity, now: datetime) -> PlannedItem | None:
+def _more(group: Sequence[ProcedureCandidate], family: KnownEntity, now: datetime) -> PlannedItem | None:
     """The members that a family lacks; None if it lacks none, or is no longer in use."""
     fresh = [member for member in group if member.record.id not in family.members]
     if not fresh or family.memory.status != "active":

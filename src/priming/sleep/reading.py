@@ -22,8 +22,8 @@ from priming.namespace import Namespace
 from priming.remember.drafts import current_row
 from priming.remember.remember import missing_mentions
 from priming.sleep import decay, link, skill
-from priming.sleep.deep import DeepStage, KnownEntity
-from priming.sleep.entities import FAMILY, FamilyEntity, is_family, vectors_of
+from priming.sleep.deep import DeepStage
+from priming.sleep.entities import FAMILY, KnownEntity, is_family, vectors_of
 from priming.sleep.gist import GistWriter, centroid
 from priming.sleep.link import MergeCandidate, VectorSpace
 from priming.sleep.plan import (
@@ -133,7 +133,7 @@ class StageReader:
             for record, row in self._all("procedure")
         ]
         conflicts = self.conflicts()
-        families = [FamilyEntity(*each) for each in self._made_by_sleep(families=True)]
+        families = list(self._made_by_sleep(families=True))
         return lambda step: self._without_restored(
             lambda restored: skill.SkillStage(
                 skills,
@@ -249,16 +249,16 @@ class StageReader:
 
     def _entities(self) -> list[KnownEntity]:
         """The entities of episodes that earlier nights made, in any status."""
-        entities = []
-        for row, versions, members in self._made_by_sleep(families=False):
-            vectors = vectors_of(self.memory, self.now, sorted(members)).astype(np.float64)
-            entities.append(KnownEntity(row, versions, members, centroid(vectors)))
-        return entities
+        return [
+            replace(
+                entity,
+                centre=centroid(vectors_of(self.memory, self.now, sorted(entity.members)).astype(np.float64)),
+            )
+            for entity in self._made_by_sleep(families=False)
+        ]
 
-    def _made_by_sleep(
-        self, *, families: bool
-    ) -> Iterator[tuple[MemoryRow, Sequence[VersionRow], frozenset[str]]]:
-        """The families or other entities of earlier nights, with their versions and the ids of their sources."""
+    def _made_by_sleep(self, *, families: bool) -> Iterator[KnownEntity]:
+        """The families or other entities of earlier nights, with the ids of their sources."""
         members: dict[str, set[str]] = {}
         for edge in self.memory.rows(LinkRow, relation=SOURCE_OF):
             members.setdefault(edge.target, set()).add(edge.source)
@@ -266,7 +266,7 @@ class StageReader:
             versions = self._versions(row.id)
             is_ours = row.kind == "entity" and versions[0].source == SLEEP_SOURCE
             if is_ours and is_family(versions[-1].metadata) is families:
-                yield row, versions, frozenset(members[row.id])
+                yield KnownEntity(row, versions, frozenset(members[row.id]))
 
     def _without_restored(self, plan: Callable[[Collection[str]], Sequence[Planned]]) -> Sequence[Planned]:
         """A plan without memories that somebody restored: it is made again until it concerns none of them.

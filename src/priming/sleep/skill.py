@@ -24,7 +24,7 @@ from priming.core.arguments.arrays import unit_rows
 from priming.core.when import scope
 from priming.index.document import ESTIMATE, ESTIMATED_FROM, success_estimate
 from priming.remember.drafts import Draft, current_row, restate, supersede_rows
-from priming.sleep.entities import FamilyEntity, plan_families
+from priming.sleep.entities import KnownEntity, plan_families
 from priming.sleep.gist import Embed
 from priming.sleep.plan import Conflicts, Planned, PlannedItem, ProgressStep, Versions
 from priming.sleep.procedures import (
@@ -56,7 +56,7 @@ class SkillStage:
     now: datetime
     conflicts: Conflicts = frozenset()
     restored: Collection[str] = ()
-    families: Sequence[FamilyEntity] = ()
+    families: Sequence[KnownEntity] = ()
     taken: Callable[[str], bool] = field(default=lambda _: False)
     step: ProgressStep | None = None
 
