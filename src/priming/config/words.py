@@ -30,6 +30,11 @@ OUTCOMES = ("success", "partial", "neutral", "failure")
 TRUST = ("untrusted", "tool", "agent", "user")
 PROFILES = ("priming", "floop", "synapse", "ethos", "arc", "poc", "world-weaver")
 STATUSES = ("active", "forgotten", "deprecated", "merged", "archived")
+UNSTORED = {
+    "duplicate": "the same text is stored already: nothing was stored",
+    "echo": "a recent recall returned this: nothing was stored",
+}
+"""Why ``remember`` stored nothing, by the status of its answer."""
 RULES = ("directive", "constraint", "preference", "procedure")
 """The kinds of rules."""
 MERGED = "merged-into"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from priming.config.words import UNSTORED
 from priming.operations.readable import BUDGET, readable
 from priming.text.quotation import json_text, label, quote_text, visible
 from priming.verbs.op import Op
@@ -15,10 +16,6 @@ _LINES = 20
 _MEMBERS, _LONGEST = 5, 200
 """Number of members of a list, and of characters of a text, in the items of a night."""
 _STATE = ("status", "weight", "confidence", "priority", "confirmed", "overridden", "helped", "failed")
-_UNSTORED = {
-    "duplicate": "the same text is stored already: nothing was stored",
-    "echo": "a recent recall returned this: nothing was stored",
-}
 
 
 def is_short(op: Op) -> bool:
@@ -149,7 +146,7 @@ def _remembered(answer: Fields) -> Iterator[str]:
     status = answer["status"]
     links = f", {len(answer['links']):,} links" if answer["links"] else ""
     key = label(answer["key"])
-    yield f"{status} {key}{links}" if status == "stored" else f"{key}: {_UNSTORED[status]}"
+    yield f"{status} {key}{links}" if status == "stored" else f"{key}: {UNSTORED[status]}"
     for link in answer["links"]:
         if link["message"]:
             yield link["message"]

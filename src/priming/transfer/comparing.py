@@ -13,6 +13,7 @@ from priming.remember.drafts import FIELDS, Draft, bare_text
 from priming.storage.filters import parse
 from priming.storage.questions import StoredNamespace
 from priming.storage.rows import VersionRow
+from priming.text.quotation import one_line
 from priming.transfer.importers import Entry
 from priming.types import MemoryRecord
 
@@ -132,5 +133,4 @@ def entry_name(entry: Entry) -> str:
     """The name of an entry in a message: its key, else its heading, its source or the start of its content."""
     names = map(entry.arguments.get, ("key", "heading", "source", "content"))
     name = next(filter(None, names), "")
-    text = " ".join(str(name).split())
-    return repr(text if len(text) <= 60 else text[:59] + "…")
+    return repr(one_line(str(name), 60))

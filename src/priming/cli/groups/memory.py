@@ -25,7 +25,7 @@ from priming.cli.options import (
 )
 from priming.cli.output import DIM, ERROR, KEY, OK, WARN, Part, Table, confirm, draw, line, timestamp
 from priming.cli.plain import plain
-from priming.config.words import BRINGS, RELATIONS, STATUSES, TAKES
+from priming.config.words import BRINGS, RELATIONS, STATUSES, TAKES, UNSTORED
 from priming.errors import ParamError
 from priming.text.quotation import label
 
@@ -37,10 +37,6 @@ ANY = "any"
 _LINKS_SHOWN = 10
 _ERASED_SHOWN = 50
 LINK_ORDERS = ("weight", "changed", "learned")
-_NOT_STORED = {
-    "duplicate": "the same text is already stored: nothing was stored",
-    "echo": "a recent recall returned this: nothing was stored",
-}
 _TIMES = ("version", "occurred", "recorded", "superseded", "valid from", "valid to")
 """The columns of the times of a version."""
 
@@ -67,8 +63,8 @@ def _with_procedure(
 def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
     """Whether a text was stored, and its links."""
     yield line((stored.status, OK if stored.status == "stored" else WARN), "  ", (stored.key, KEY))
-    if stored.status in _NOT_STORED:
-        yield line((_NOT_STORED[stored.status], DIM), indent=2)
+    if stored.status in UNSTORED:
+        yield line((UNSTORED[stored.status], DIM), indent=2)
     for link in stored.links:
         if link.message:
             yield line((link.message, WARN), indent=2)
