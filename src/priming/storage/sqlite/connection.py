@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sqlite3
@@ -9,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from priming.config.adoption import FOREIGN
 from priming.config.params.limits import STORE
@@ -17,10 +18,10 @@ from priming.errors import Busy, Conflict, StoreError
 from priming.storage.copies import end_old_backups
 from priming.storage.sql.dialect import NO_NAMESPACE, WRITE, Values
 from priming.storage.sqlite import presence
-from priming.storage.sqlite.dialect import bound_values
 from priming.storage.sqlite.files import (
+    UNTRANSLATED,
     ErrorTranslation,
-    Migration,
+    Opening,
     check_folder,
     check_version,
     examine_file,
@@ -29,6 +30,7 @@ from priming.storage.sqlite.files import (
     make_folder,
     migrate,
     migrations,
+    translate_error,
 )
 from priming.storage.sqlite.presence import OpenFiles, give_way, holder, take_turn
 
@@ -37,13 +39,12 @@ _OLDEST = (3, 37, 0)
 T = TypeVar("T")
 
 
-class Opening(TypedDict, total=False):
-    """How a store in a file is opened."""
-
-    synchronous: str
-    busy_timeout: float
-    steps: Sequence[Migration]
-    origin: str | None
+def _bound(namespace: str, values: Values | None) -> dict[str, Any]:
+    """The values of a statement, the namespace among them, lists as JSON."""
+    bound: dict[str, Any] = {"namespace": namespace}
+    for name, value in values.items() if values else ():
+        bound[name] = json.dumps(value) if isinstance(value, list) else value
+    return bound
 
 
 class Connection:
@@ -127,16 +128,14 @@ class Connection:
                 address = "file::memory:" if path is None else path.absolute().as_uri()
                 self._sqlite = presence.connect(address, _SHORT_WAIT)
         try:
-            self._retry_while_busy(
-                lambda: self._set_up_to_read(path) if self._reads_only else self._set_up(path)
-            )
+            self._retry_while_busy(self._set_up_to_read if self._reads_only else self._set_up, path)
         except BaseException:
             self._sqlite.close()
             raise
         self._files = None if files is None or self._reads_only else files.with_journal()
         if self._files is not None and path is not None:
             self._files.note()  # before the file itself is no longer noted: others may be about to open it
-            self._retry_while_busy(lambda: self._stamp(path))
+            self._retry_while_busy(self._stamp, path)
         return self._sqlite
 
     def _stamp(self, path: Path) -> None:
@@ -195,33 +194,38 @@ class Connection:
     def run(self, namespace: str, sql: str, values: Values | None = None) -> list[tuple[Any, ...]]:
         """All rows of one statement that reads."""
         self._look_for_file_between(create=False)
-        return self._retry_while_busy(lambda: self._rows(sql, bound_values(namespace, values)))
+        return self._retry_while_busy(self._rows, sql, _bound(namespace, values))
 
     def of_every(self, sql: str) -> list[tuple[Any, ...]]:
         """All rows of one statement over every namespace."""
         return self.run(NO_NAMESPACE, sql)
 
     def _rows(self, sql: str, values: Values | tuple[()] = ()) -> list[tuple[Any, ...]]:
-        with self.errors:
+        try:
             return self._sqlite.execute(sql, values).fetchall()
+        except UNTRANSLATED as error:
+            raise translate_error(error, self.path) from error
 
     def _cursor(self, sql: str, values: Values) -> sqlite3.Cursor:
-        with self.errors:
+        try:
             return self._sqlite.execute(sql, values)
+        except UNTRANSLATED as error:
+            raise translate_error(error, self.path) from error
 
     def change(self, namespace: str, sql: str, values: Values | None = None) -> int:
         """Execute one statement that writes and return the number of rows it changed."""
         self._look_for_file_between(create=True)
-        with self.errors:
-            count = self._sqlite.execute(sql, bound_values(namespace, values)).rowcount
+        count = self._cursor(sql, _bound(namespace, values)).rowcount
         self._check_presence()
         return count
 
     def many(self, namespace: str, sql: str, rows: Iterable[Sequence[Any]]) -> int:  # noqa: ARG002
         """Execute one statement that writes for each of ``rows`` and return the number of rows it changed."""
         self._look_for_file_between(create=True)
-        with self.errors:
+        try:
             count = max(0, self._sqlite.executemany(sql, rows).rowcount)
+        except UNTRANSLATED as error:
+            raise translate_error(error, self.path) from error
         self._check_presence()
         return count
 
@@ -235,7 +239,7 @@ class Connection:
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a large read, fetched in batches."""
         self._look_for_file_between(create=False)
-        cursor = self._retry_while_busy(lambda: self._cursor(sql, bound_values(namespace, values)))
+        cursor = self._retry_while_busy(self._cursor, sql, _bound(namespace, values))
         try:
             while True:
                 with self.errors:
@@ -269,7 +273,7 @@ class Connection:
             self._give_way(time.monotonic() + (self.busy_timeout if patience is None else patience))
         self._depth, self._writes, self._failed = 1, write, False
         try:
-            self._retry_while_busy(lambda: self._rows("BEGIN IMMEDIATE" if write else "BEGIN"), patience)
+            self._retry_while_busy(self._rows, "BEGIN IMMEDIATE" if write else "BEGIN", patience=patience)
             yield
             if self._failed:
                 raise StoreError("an earlier write in this transaction failed: nothing of it was written")
@@ -329,7 +333,7 @@ class Connection:
         if self.path is None or not self.exists:
             return
         try:
-            self._retry_while_busy(lambda: self._rows("VACUUM"))
+            self._retry_while_busy(self._rows, "VACUUM")
             self._retry_while_busy(self._empty_journal)
         except StoreError as error:
             raise type(error)(
@@ -342,7 +346,9 @@ class Connection:
         if busy:
             raise Busy("another process is reading an older state")
 
-    def _retry_while_busy(self, attempt: Callable[[], T], patience: float | None = None) -> T:
+    def _retry_while_busy(
+        self, attempt: Callable[..., T], *arguments: Any, patience: float | None = None
+    ) -> T:
         """Retry after pauses of random length while another process writes, until the timeout.
 
         After ``turn_after`` it is this connection's turn, if nobody has waited for longer.
@@ -353,7 +359,7 @@ class Connection:
         try:
             while True:
                 try:
-                    return attempt()
+                    return attempt(*arguments)
                 except Busy as error:
                     waited = time.monotonic() - began
                     if began + waited >= deadline:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from zlib import crc32
 
 from priming.storage.filters import Condition
-from priming.storage.sql.dialect import Clauses, Dialect, Values, cjk_pairs, phrases
+from priming.storage.sql.dialect import Clauses, Dialect, cjk_pairs, phrases
 from priming.storage.sql.walk import RowScan
 
 T = TypeVar("T")
@@ -104,14 +104,6 @@ class SqliteDialect(Dialect):
             sql = f"SELECT coalesce(sum({' + '.join(lengths)}), 0) FROM {table} WHERE namespace = :namespace"
             total += run(namespace, sql)[0][0]
         return total
-
-
-def bound_values(namespace: str, values: Values | None) -> dict[str, Any]:
-    """The values of a statement, the namespace among them, lists as JSON."""
-    bound: dict[str, Any] = {"namespace": namespace}
-    for name, value in values.items() if values else ():
-        bound[name] = json.dumps(value) if isinstance(value, list) else value
-    return bound
 
 
 class _SqliteClauses(Clauses):

@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from importlib import resources
 from io import SEEK_CUR
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypedDict
 
 from priming.config.environment import DEFAULT_PATH
 from priming.config.private_files import create_file, open_file, replacing
@@ -26,6 +26,8 @@ from priming.config.private_files import make_folder as make_private_folder
 from priming.config.values import dataclass
 from priming.errors import Busy, Conflict, Corrupt, ParamError, PrimingError, SchemaTooNew, StoreError
 
+UNTRANSLATED = sqlite3.Error, OSError, OverflowError, UnicodeEncodeError
+"""What SQLite raises, and what the module raises for values that it cannot send."""
 _HEADER = 100
 _JOURNAL_MAGIC = (0x377F0682, 0x377F0683)
 _JOURNAL_HEADER, _FRAME_HEADER = 32, 24
@@ -178,6 +180,15 @@ class Migration:
     sql: str
 
 
+class Opening(TypedDict, total=False):
+    """How a store in a file is opened."""
+
+    synchronous: str
+    busy_timeout: float
+    steps: Sequence[Migration]
+    origin: str | None
+
+
 @functools.cache
 def migrations() -> tuple[Migration, ...]:
     """The migrations of this version, in order; the first is ``migrations/001_initial.sql``."""
@@ -297,14 +308,14 @@ class ErrorTranslation:
         return
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, (sqlite3.Error, OSError)):
+        if isinstance(error, UNTRANSLATED):
             raise translate_error(error, self._path) from error
-        if isinstance(error, (OverflowError, UnicodeEncodeError)):
-            raise ParamError("value", str(error), "must be a number or a text that can be stored") from error
 
 
 def translate_error(error: Exception, path: Path | None) -> PrimingError:
-    """The error of ``priming.errors`` for an error of SQLite."""
+    """The error of ``priming.errors`` for one of ``UNTRANSLATED``."""
+    if isinstance(error, (OverflowError, UnicodeEncodeError)):
+        return ParamError("value", str(error), "must be a number or a text that can be stored")
     where = path or "the store in memory"
     if isinstance(error, sqlite3.IntegrityError):
         return _constraint_error(error)

@@ -20,10 +20,11 @@ from priming.storage.sql.kinds import insertion
 from priming.storage.sql.store import SqlStore, StoreRule
 from priming.storage.sql.writer import RowWriter
 from priming.storage.sqlite import presence
-from priming.storage.sqlite.connection import Connection, Opening
+from priming.storage.sqlite.connection import Connection
 from priming.storage.sqlite.dialect import SqliteDialect, SqliteScan
 from priming.storage.sqlite.files import (
     ErrorTranslation,
+    Opening,
     examine_file,
     make_folder,
     migrate,
