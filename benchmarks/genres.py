@@ -28,7 +28,7 @@ from common import RESULTS, given, machine, of_sets, versions
 from priming.cli.output import Table, draw
 from priming.embedding.registry import named
 from priming.errors import ParamError
-from priming.recall.terms import TERMS
+from priming.recall.candidates import TERMS
 from priming_lab import report, sets
 from priming_lab.genre import is_genre, load_genre
 from priming_lab.run import BenchPlan, ProgressCallback, run

@@ -22,7 +22,7 @@ from common import RESULTS, given, of_sets
 from priming.cli.output import Table, draw, line
 from priming.embedding.protocol import Embedder
 from priming.embedding.registry import named
-from priming.recall.terms import TERMS
+from priming.recall.candidates import TERMS
 from priming_lab import plots, report, sets
 from priming_lab.contestants import BASELINES, BENCH
 from priming_lab.rivals import rivals

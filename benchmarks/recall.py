@@ -38,10 +38,10 @@ from priming import Memory
 from priming.core import lexical
 from priming.embedding.wordllama import StaticEmbedder
 from priming.recall import ranking, recall, traces
+from priming.recall.candidates import TERMS
 from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
 from priming.recall.recall import Stopwatch
-from priming.recall.terms import TERMS
 from priming.storage.sqlite.store import SqliteStore
 from priming.text import tokens
 from priming_lab import plots

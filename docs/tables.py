@@ -19,7 +19,7 @@ from priming.config.constants import FIELDS, settable
 from priming.config.profiles import Profile
 from priming.config.values import Checked, rule_of
 from priming.maintenance import health, verify
-from priming.recall.terms import TERMS
+from priming.recall.candidates import TERMS
 from priming.storage import filters
 from priming.storage.sql.store import RULES
 from priming.verbs.rows import SERVED

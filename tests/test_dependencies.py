@@ -28,7 +28,7 @@ PARTS = {
     "priming/embedding/onnx.py": "fastembed",
     "priming/embedding/endpoint.py": "openai",
     "priming/llm/agents.py": "openai",
-    "priming/transfer/watching.py": "watch",
+    "priming/transfer/run.py": "watch",
     "priming_lab/plots.py": "lab",
     "priming_adapters/mem0/rest.py": "server",
     "priming_adapters/langgraph.py": "langgraph",

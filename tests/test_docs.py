@@ -12,7 +12,7 @@ import pytest
 from tests.rows import each_row
 
 from priming import Memory
-from priming.recall.terms import TERMS
+from priming.recall.candidates import TERMS
 from priming.verbs.op import load
 from priming.verbs.rows import BY_NAME, OPS
 

@@ -23,8 +23,8 @@ from priming.errors import ParamError
 from priming.index.cue_feedback import weighted_jaccard
 from priming.learning.replay import DEPTH, RECALLS, SEED, JudgedSample, judged_sample
 from priming.namespace import Namespace
+from priming.recall.candidates import TERMS, write_weights
 from priming.recall.evidence import Evidence
-from priming.recall.terms import TERMS, write_weights
 from priming.text.tokens import terms as terms_of
 from priming.types import Progress
 from priming_lab.metrics import average_precision, paired_difference
@@ -50,7 +50,7 @@ def ablate(
     """Replay judged recalls without each term in turn: report the worth of each term, and propose better weights.
 
     Args:
-        terms: names of terms (``priming.recall.terms.TERMS``); None: all.
+        terms: names of terms (``priming.recall.candidates.TERMS``); None: all.
         profile: the profile whose recalls are replayed and whose weights are tuned; it must follow
             ``docs/recall.md``. None: the memory's own.
         limit: the maximum number of judged recalls, the latest first.

@@ -14,7 +14,7 @@ from priming.config.params.recall import RecallParams
 from priming.core.arguments.arrays import Floats, Ints
 from priming.errors import ParamError
 from priming.learning.replay import SEED
-from priming.recall.terms import NAMES, TERMS, with_weights
+from priming.recall.candidates import NAMES, TERMS, with_weights
 from priming_lab.metrics import paired_difference
 from priming_lab.results import Reweighing
 

@@ -13,7 +13,7 @@ from tests.rows import each_row
 from priming import Cue, FixedClock, HashedEmbedder, Memory
 from priming.config.params.recall import RecallParams
 from priming.errors import Conflict, ParamError
-from priming.recall.terms import TERMS, write_weights
+from priming.recall.candidates import TERMS, write_weights
 from priming_lab import tuning
 from priming_lab.ablation import LEAST
 from priming_lab.metrics import average_precision

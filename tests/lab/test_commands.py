@@ -11,7 +11,7 @@ import pytest
 from tests.rows import each_row
 
 from priming import HashedEmbedder, Memory
-from priming.recall.terms import TERMS, write_weights
+from priming.recall.candidates import TERMS, write_weights
 
 
 def with_verdicts(shell):

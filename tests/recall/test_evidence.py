@@ -12,9 +12,9 @@ from priming.config.profiles import PRIMING, get
 from priming.core.lexical import idf
 from priming.embedding.protocol import Background
 from priming.embedding.wordllama import StaticEmbedder
+from priming.recall.candidates import TERMS
 from priming.recall.evidence import Evidence
 from priming.recall.ranking import beyond
-from priming.recall.terms import TERMS
 
 MAY, JULY = datetime(2023, 5, 7, tzinfo=UTC), datetime(2021, 7, 1, tzinfo=UTC)
 

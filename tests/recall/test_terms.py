@@ -6,7 +6,7 @@ import pytest
 
 from priming import Memory, ParamError
 from priming.config.params.recall import RecallParams
-from priming.recall.terms import (
+from priming.recall.candidates import (
     TERMS,
     weighted_profile,
     with_weights,

@@ -18,7 +18,7 @@ from tests.server.scene import OPERATIONS, example, prepare
 from priming import HashedEmbedder, Memory
 from priming.errors import Corrupt, PrimingError
 from priming.operations.service import LocalService
-from priming.recall.terms import write_weights
+from priming.recall.candidates import write_weights
 from priming.verbs.rows import SERVED
 
 pytestmark = pytest.mark.slow

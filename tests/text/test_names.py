@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rows import each_row
 
-from priming.text.name_forms.kinds import FILE, FORMS, Name
+from priming.text.name_forms.forms import FILE, FORMS, Name
 from priming.text.names import find, heading_name, normal
 
 

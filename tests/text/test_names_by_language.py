@@ -4,7 +4,7 @@ import pytest
 from tests.growth.measuring import growth
 from tests.rows import each_row
 
-from priming.text.name_forms.scripts import names_without_case
+from priming.text.name_forms.forms import names_without_case
 from priming.text.names import find
 
 

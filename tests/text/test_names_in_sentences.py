@@ -11,7 +11,7 @@ from tests.growth.measuring import growth
 from tests.rows import each_row
 
 from priming import Memory
-from priming.text.name_forms.kinds import DATE
+from priming.text.name_forms.forms import DATE
 from priming.text.names import find, normal
 
 SENTENCES = Path(__file__).with_name("names_in_sentences.tsv")

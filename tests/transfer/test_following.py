@@ -12,8 +12,7 @@ from priming import Memory
 from priming.embedding.protocol import HashedEmbedder
 from priming.errors import ParamError
 from priming.transfer.importers import Stored, recognised
-from priming.transfer.run import run
-from priming.transfer.watching import Follower
+from priming.transfer.run import Follower, run
 
 WORDS = (
     "kettle", "orchard", "ledger", "harbour", "violin", "granite",

@@ -203,7 +203,7 @@ def complete_from(place: str) -> Callable[[str], list[str]]:
 
 complete_profiles = complete_from("priming.config.profiles:ALL")
 complete_embedders = complete_from("priming.embedding.registry:NAMES")
-complete_terms = complete_from("priming.recall.terms:TERMS")
+complete_terms = complete_from("priming.recall.candidates:TERMS")
 
 
 def complete_importers(incomplete: str) -> list[str]:

@@ -32,7 +32,7 @@ from priming.storage.rows import (
     ends_of,
     identity,
 )
-from priming.text.name_forms.kinds import FORMS
+from priming.text.name_forms.forms import FORMS
 from priming.text.quotation import count_text
 from priming.types import Operation
 

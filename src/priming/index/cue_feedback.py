@@ -21,7 +21,7 @@ from priming.core.base_level import base_level_score, hybrid
 from priming.core.forgetting import fsrs_retrievability
 from priming.storage.rows import VerdictRow
 from priming.text.dates import cue_date, local_time
-from priming.text.name_forms.software import sought_terms
+from priming.text.name_forms.forms import sought_terms
 from priming.text.time_grammar import CueDate, days_of, period
 from priming.text.tokens import language_of, terms
 from priming.types import Retention, Use

@@ -37,11 +37,11 @@ from priming.recall.candidates import (
     eligible_candidates,
     no_result_reason,
     recall_context,
+    weighted_profile,
 )
 from priming.recall.designs import rank
 from priming.recall.evidence import Evidence
 from priming.recall.ranking import RankingQuery
-from priming.recall.terms import weighted_profile
 from priming.storage.protocol import Trace
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VerdictRow
 from priming.types import Cue

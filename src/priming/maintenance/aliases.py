@@ -26,7 +26,7 @@ from priming.results import Alias, AliasEvidence
 from priming.storage.rows import LinkRow, RowChange
 from priming.text.gists import gist_of, pieces
 from priming.text.name_forms.capitals import UPPER, expansion_of, initialisms, strip_markup
-from priming.text.name_forms.kinds import HANDLE, IDENTIFIER, NAME, QUOTED
+from priming.text.name_forms.forms import HANDLE, IDENTIFIER, NAME, QUOTED
 from priming.text.names import normal
 from priming.text.statements.judge import differ
 from priming.text.word_lists import PLACES_AND_INSTITUTIONS, is_given_name, is_short_for

@@ -17,7 +17,7 @@ from priming.core.graph import cycles
 from priming.errors import NotFound, ParamError
 from priming.index.working_set import RESTORE
 from priming.namespace import Namespace
-from priming.recall.terms import current_weights
+from priming.recall.candidates import current_weights
 from priming.results import Finding, Stats, Status
 from priming.storage.copies import REPLACED_STORES
 from priming.storage.protocol import Changes, Walked

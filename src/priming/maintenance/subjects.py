@@ -20,7 +20,7 @@ from priming.core.arguments.normal_forms import folded, letters, normalized, pla
 from priming.maintenance.aliases import alias_statements
 from priming.storage.copies import mentions_any, texts_in
 from priming.text.gists import ABBREVIATIONS
-from priming.text.name_forms.kinds import NAME
+from priming.text.name_forms.forms import NAME
 from priming.text.names import find
 from priming.text.quotation import label
 from priming.text.time_grammar import dates_in

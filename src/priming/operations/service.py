@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from priming.learning.run_actions import Run
     from priming.memory import Memory
     from priming.rules.results import Pack
-    from priming.transfer.watching import Follower
+    from priming.transfer.run import Follower
     from priming.types import Clock, MemoryRecord
     from priming.verbs.op import Op
 
@@ -208,7 +208,7 @@ class LocalService:
         paths = () if self.settings is None else self.settings.followed
         if not paths or self.settings is None or time.monotonic() < self._next_look:
             return
-        from priming.transfer.watching import Follower
+        from priming.transfer.run import Follower
 
         began = time.monotonic()
         self._follower = self._follower or Follower(paths)

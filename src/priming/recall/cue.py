@@ -24,7 +24,7 @@ from priming.index.lexicon import NO_POSTINGS, Expansion, Postings
 from priming.index.vocabulary import COMPOUNDING, Neighbours
 from priming.index.working_set import WorkingSet
 from priming.text.dates import cue_date, date_match, local_time, naming
-from priming.text.name_forms.software import kinds_of_software, sought_terms
+from priming.text.name_forms.forms import kinds_of_software, sought_terms
 from priming.text.names import marked_words
 from priming.text.time_grammar import CueDate
 from priming.text.tokens import language_of, spelled, terms

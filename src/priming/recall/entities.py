@@ -16,7 +16,7 @@ from priming.index.document import SESSION, TERM, slot_of, slot_of_record
 from priming.index.working_set import WorkingSet
 from priming.storage.questions import StoredNamespace
 from priming.storage.rows import LinkRow
-from priming.text.name_forms.kinds import Name
+from priming.text.name_forms.forms import Name
 from priming.text.names import find, normal
 from priming.text.tokens import is_stop, terms
 from priming.text.word_lists import NAMES_LIKE_WORDS, PRONOUNS_AND_NUMERALS, is_common, is_formed

@@ -31,6 +31,7 @@ from priming.index.working_set import WorkingSet
 from priming.namespace import Namespace
 from priming.recall import traces
 from priming.recall.candidates import (
+    TERMS,
     RecallQuery,
     anchor_pool,
     check_floor,
@@ -40,6 +41,7 @@ from priming.recall.candidates import (
     no_result_reason,
     recall_context,
     relevance_floor,
+    weighted_profile,
 )
 from priming.recall.designs import rank
 from priming.recall.entities import entities_in_cue
@@ -47,7 +49,6 @@ from priming.recall.evidence import Evidence
 from priming.recall.files import files_of, rank_files
 from priming.recall.formatting import HEADER, packables, packed_text, passages_of, shortfall
 from priming.recall.ranking import Ranked, RankingQuery, bar
-from priming.recall.terms import TERMS, weighted_profile
 from priming.results import Hit, Omitted, Recall
 from priming.storage import filters as filtering
 from priming.types import Cue, MemoryRecord
@@ -110,7 +111,7 @@ def recall(
         include_superseded: whether superseded versions may be hits too, marked as such. A recall with any of
             these last three is not recorded, so that it cannot be judged.
         spread: whether activation spreads; otherwise the anchors are the answer.
-        ablate: names of terms to leave out (``priming.recall.terms.TERMS``).
+        ablate: names of terms to leave out (``priming.recall.candidates.TERMS``).
         trace: whether ``Recall.spread`` lists the activations of every step.
 
     Raises:

@@ -37,7 +37,7 @@ from priming.recall.entities import file_key
 from priming.serialization import stamp
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow
 from priming.text.gists import gist_of
-from priming.text.name_forms.kinds import FILE, Name
+from priming.text.name_forms.forms import FILE, Name
 from priming.text.names import find
 from priming.types import EMPTY, MemoryRecord
 

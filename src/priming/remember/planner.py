@@ -36,7 +36,7 @@ from priming.remember import similar
 from priming.remember.drafts import Draft, bare_text, file_draft, is_bare_name
 from priming.storage.protocol import VersionKey
 from priming.storage.rows import LinkRow, MemoryRow, RowChange, VersionRow, ends_of, record
-from priming.text.name_forms.kinds import FILE, Name
+from priming.text.name_forms.forms import FILE, Name
 from priming.text.statements.phrases import as_told
 from priming.text.tokens import terms
 

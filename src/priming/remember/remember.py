@@ -30,7 +30,7 @@ from priming.remember.similar import EchoGuard, to_settle
 from priming.remember.vectors import complete
 from priming.results import Remembered
 from priming.storage.rows import LinkRow, RowChange, VersionRow
-from priming.text.name_forms.kinds import FILE, Name
+from priming.text.name_forms.forms import FILE, Name
 from priming.text.tokens import terms
 from priming.types import EMPTY, Progress
 

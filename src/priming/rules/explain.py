@@ -13,7 +13,7 @@ from priming.config.words import REPLACED, instructs
 from priming.core.when import findings, is_more_specific
 from priming.namespace import Namespace
 from priming.recall import traces
-from priming.recall.terms import NAMES, weighted_profile
+from priming.recall.candidates import NAMES, weighted_profile
 from priming.rules.pack_file import pack_of
 from priming.rules.results import LinkHistory, Predicate, Verdict, Why
 from priming.storage.protocol import Trace

@@ -24,7 +24,7 @@ from priming.index.document import embedded_text
 from priming.llm.protocol import Agent, Schema, fenced, prompt
 from priming.recall.formatting import format_full
 from priming.text.gists import sentences
-from priming.text.name_forms.kinds import FILE, IDENTIFIER, Name
+from priming.text.name_forms.forms import FILE, IDENTIFIER, Name
 from priming.text.names import find, normal
 from priming.text.tokens import spelled, terms
 from priming.types import MemoryRecord

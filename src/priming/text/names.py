@@ -12,8 +12,16 @@ from functools import lru_cache
 from priming.core.arguments.normal_forms import caseless
 from priming.text.dates import dates
 from priming.text.name_forms.capitals import UPPER, initialisms, spans
-from priming.text.name_forms.kinds import DATE, FILE, IDENTIFIER, NAME, NAME_LETTERS, QUOTED, Name
-from priming.text.name_forms.software import versioned
+from priming.text.name_forms.forms import (
+    DATE,
+    FILE,
+    IDENTIFIER,
+    NAME,
+    NAME_LETTERS,
+    QUOTED,
+    Name,
+    versioned,
+)
 from priming.text.name_forms.technical import is_file, technical_names
 from priming.text.tokens import TERM_CACHE, is_function_word, is_stop
 from priming.text.word_lists import (
@@ -161,7 +169,7 @@ def _in_order(text: str) -> list[Name]:
     names += (pair for pair in technical_names(text) if pair[1].text.lstrip("vV") not in numbers)
     names += components(text)
     if not text.isascii():
-        from priming.text.name_forms.scripts import names_without_case  # large patterns, which few texts need
+        from priming.text.name_forms.forms import names_without_case  # large patterns, which few texts need
 
         names += names_without_case(text)
     if ")" in text:

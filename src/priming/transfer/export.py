@@ -31,7 +31,7 @@ from priming.errors import Conflict, ParamError, StoreError
 from priming.index.document import RULES
 from priming.index.working_set import IMPORT
 from priming.namespace import Namespace
-from priming.recall.terms import with_weights
+from priming.recall.candidates import with_weights
 from priming.remember.vectors import make
 from priming.serialization import decode_row, encode_row
 from priming.storage.protocol import Logged

@@ -21,7 +21,7 @@ from priming.operations import schema
 from priming.operations.connection import JSON
 from priming.operations.local_http import json_bytes
 from priming.operations.service import LocalService
-from priming.recall.terms import TERMS
+from priming.recall.candidates import TERMS
 from priming.serialization import encode
 from priming.types import EVERYWHERE, Token
 from priming.verbs.op import Op

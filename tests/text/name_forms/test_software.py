@@ -1,6 +1,6 @@
 """Kinds of software are read from a text by their words."""
 
-from priming.text.name_forms.software import kinds_of_software, sought_terms
+from priming.text.name_forms.forms import kinds_of_software, sought_terms
 from priming.text.tokens import terms
 
 

@@ -144,7 +144,7 @@ def watch(
 ) -> Answer:
     """Keep sources in step as they change, until you interrupt it: what is gone from them is deprecated."""
     from priming.transfer.importers import Stored, find, recognised
-    from priming.transfer.watching import Follower
+    from priming.transfer.run import Follower
 
     with store.open_file() as memory:
         for path in paths:

@@ -35,8 +35,7 @@ from priming.storage.rows import (
 )
 from priming.storage.sql.dialect import NO_NAMESPACE, TRACES, Database, Dialect
 from priming.storage.sql.kinds import insertion, selected, trace_values
-from priming.storage.sql.log import LOGGED, logged_operations
-from priming.storage.sql.memories import MemoryReader
+from priming.storage.sql.tables import LOGGED, MemoryReader, logged_operations
 from priming.storage.sql.walk import RowScan
 from priming.storage.sql.writer import Erasure
 from priming.types import MemoryRecord

@@ -39,7 +39,7 @@ from priming.storage.rows import (
 )
 from priming.storage.sql.dialect import Dialect
 from priming.storage.sql.kinds import KINDS, selected, stored, stored_token, stored_trace
-from priming.storage.sql.log import COLUMNS, LOGGED
+from priming.storage.sql.tables import COLUMNS, LOGGED
 from priming.types import Token
 
 _PLAIN = {str, int, float, bool, datetime, type(None)}

@@ -35,7 +35,7 @@ from priming.storage.rows import (
 )
 from priming.storage.sql.dialect import TRACES, Database, Dialect, searched_text
 from priming.storage.sql.kinds import KINDS, columns_of, insertion
-from priming.storage.sql.log import SqlLog, without_shown
+from priming.storage.sql.tables import SqlLog, without_shown
 
 _REMARKS = ("actor", "source", "reason", "message", "via", "session")
 _FETCHED = 100

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from priming.text.name_forms.capitals import UPPER, strip_markup
-from priming.text.name_forms.kinds import FILE, HANDLE, IDENTIFIER, NAME, NAME_LETTERS, Name
-from priming.text.name_forms.software import pinned
+from priming.text.name_forms.forms import FILE, HANDLE, IDENTIFIER, NAME, NAME_LETTERS, Name, pinned
 from priming.text.tokens import is_stop
 from priming.text.word_lists import (
     COMPONENT_NOUNS,
