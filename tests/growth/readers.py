@@ -43,15 +43,14 @@ from priming.text import (
     languages,
     names,
     quotation,
-    secrets,
     tokens,
 )
-from priming.text.name_forms import software
+from priming.text.name_forms import forms
 from priming.text.statements import judge, kinds, occasions, phrases, reader
 from priming.transfer import chat, conversations, export, git_log, jsonl, markdown
 from priming.verbs.rows import BY_NAME
 from priming_adapters import server_memory as server_memory
-from priming_agents import agents, context, transcripts
+from priming_agents import agents, capture, context, transcripts
 from priming_agents import prompts as user_prompts
 from priming_agents.setup import agent_config, jsonc
 from priming_formats import codex, floop, json_documents, slack, whatsapp
@@ -210,7 +209,7 @@ def _transcribed(text: str) -> None:
 
 READERS = (
     _reader("mentions of a name", copies.mentions_any(["a b", "Ada Byron", "春 大阪"]), "storage.copies"),
-    _reader("secrets in a text", secrets.redacted, "text.secrets"),
+    _reader("secrets in a text", capture.redacted, "priming_agents.capture"),
     _reader("transcript of a session", _transcribed, "priming_agents.transcripts"),
     _reader("doubts about a subject", _doubted, "maintenance.subjects"),
     _reader("normal forms", partial(normal_forms.normalized, "NFKD"), "core.arguments.normal_forms"),
@@ -285,8 +284,6 @@ READERS = (
         names.find,
         "text.names",
         "text.name_forms.technical",
-        "text.name_forms.scripts",
-        "text.name_forms.german",
         "text.names",
         "text.name_forms.capitals",
         "text.name_forms.forms",
@@ -306,7 +303,7 @@ READERS = (
     ),
     _reader(
         "software sought",
-        lambda text: software.sought_terms(f"Which cache? {text}", "english"),
+        lambda text: forms.sought_terms(f"Which cache? {text}", "english"),
         "text.name_forms.forms",
     ),
     _reader("language of a text", tokens.language_of, "text.tokens"),

@@ -2,7 +2,7 @@
 
 from tests.rows import each_row
 
-from priming.text.secrets import HIDDEN, redacted
+from priming_agents.capture import HIDDEN, redacted
 
 
 @each_row(
