@@ -17,17 +17,20 @@ import priming
 _SPEC = importlib.util.spec_from_file_location("house", Path(__file__).with_name("house.py"))
 sys.modules["house"] = house = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(house)
+NO_VERBS = frozenset(
+    "The A An All Every Each Those These Whether What Which When Where Why How By Of For".split()  # noqa: SIM905
+)
 BANNED, ROOT, House = house.BANNED, house.ROOT, house.House
 
 MOST_ENTRIES, MOST_MODULES, MOST_LINES = 30, 14, 400
 MOST_FILES = {
-    "recall": 56,
-    "remember": 47,
-    "feedback": 39,
-    "learn": 65,
-    "sleep": 71,
-    "HTTP recall": 68,
-    "hook prompt": 108,
+    "recall": 60,
+    "remember": 48,
+    "feedback": 41,
+    "learn": 66,
+    "sleep": 72,
+    "HTTP recall": 73,
+    "hook prompt": 109,
 }
 """The files that a call may enter: those of today and three; the aims are 35, 35, -, 40, -, 45 and 50."""
 ON_THE_WIRE = {"Link.given", "LinkRow.given", "Predicate.wanted", "NearDuplicates.kept", "StageCheck.held"}
@@ -107,6 +110,18 @@ def test_no_files_or_folders_import_in_a_circle_those_in_functions_included(ours
 
 def test_a_name_says_what_the_thing_is(ours):
     assert ours.banned(except_for=ON_THE_WIRE) == []
+
+
+def test_the_docstring_of_a_function_begins_with_its_verb(ours):
+    nouns = [
+        f"{file.place}:{node.lineno} {text.splitlines()[0]}"
+        for file in ours.files
+        for node in file.nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if not any("property" in ast.unparse(each) for each in node.decorator_list)
+        if (text := ast.get_docstring(node)) and text.split()[0] in NO_VERBS
+    ]
+    assert nouns == []
 
 
 def test_the_fields_that_are_excused_from_that_are_there(ours):

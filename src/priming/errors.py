@@ -32,7 +32,7 @@ MOST_CHARACTERS = 2_000
 
 
 def brief(text: str) -> str:
-    """A message, cut where it repeats a long name that somebody sent."""
+    """Return a message, cut where it repeats a long name that somebody sent."""
     return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
 
 
@@ -43,7 +43,7 @@ class PrimingError(Exception):
 
 
 def violation(name: str, value: object, rule: str) -> str:
-    """One broken rule of a parameter, in words: ``steps = -1: must be ≥ 0``."""
+    """Return one broken rule of a parameter, in words: ``steps = -1: must be ≥ 0``."""
     return f"{name} = {shown(value)}: {rule}"
 
 
@@ -58,7 +58,7 @@ class ParamError(PrimingError, ValueError):
 
     @classmethod
     def of(cls, violations: Collection[str], more: int = 0) -> ParamError:
-        """One error that reports all ``violations`` at once; ``more`` counts those that nobody collected.
+        """Return one error that reports all ``violations`` at once; ``more`` counts those that nobody collected.
 
         >>> str(ParamError.of([f"item {n}: bad" for n in range(1_000_000)]))[-32:]
         'item 49: bad; … and 999,950 more'
@@ -150,7 +150,7 @@ class MissingExtra(PrimingError):
 
 
 def shown(value: object, limit: int = 120) -> str:
-    """``value`` as shown in a message: its repr, shortened in the middle if it is long, without writing all of it.
+    """Show ``value`` as in a message: its repr, shortened in the middle if it is long, without writing all of it.
 
     A time is shown as it is typed.
 
@@ -176,7 +176,7 @@ _DEEPEST = 50
 
 
 def _beginning(value: object, most: int) -> str:
-    """The repr of a value, or a little more than ``most`` letters of its beginning."""
+    """Return the repr of a value, or a little more than ``most`` letters of its beginning."""
     text = ""
     for piece in _pieces(value, 0, most):
         text += piece
@@ -186,7 +186,7 @@ def _beginning(value: object, most: int) -> str:
 
 
 def _pieces(value: object, depth: int, most: int) -> Iterator[str]:
-    """The repr of a value in order, piece by piece; of a long text its beginning."""
+    """Yield the repr of a value in order, piece by piece; of a long text its beginning."""
     if isinstance(value, (str, bytes)):
         yield repr(value[: most + 1])
     elif type(value) not in (list, tuple, dict) or not value:

@@ -59,7 +59,7 @@ def load(group: str, name: str | None = None) -> Iterator[Any]:
 
 @cache
 def _points(group: str, _path: tuple[str, ...]) -> Sequence[EntryPoint]:
-    """What is installed on a path, by name: it is read once, as each look reads the files of every package."""
+    """Return what is installed on a path, by name: it is read once, as each look reads the files of every package."""
     from importlib.metadata import entry_points
 
     return sorted(entry_points(group=group), key=lambda point: point.name)

@@ -80,15 +80,15 @@ class Namespace(StoredNamespace):
         self.lock = NamespaceLock(self.store, self.namespace)
 
     def now(self) -> datetime:
-        """The present, in UTC."""
+        """Return the present, in UTC."""
         return check_time("clock.now()", self.clock.now())
 
     def valid_time(self, now: datetime) -> datetime:
-        """The valid time of queries: the present."""
+        """Return the valid time of queries: the present."""
         return now
 
     def working(self, now: datetime) -> WorkingSet:
-        """The working set, after an update from the log."""
+        """Return the working set, after an update from the log."""
         if self._working is None:
             self._working = self._snapshot.load()
         elif not self._watches:  # whoever asks twice stays
@@ -159,7 +159,7 @@ class Namespace(StoredNamespace):
             past.close()
 
     def empty_reason(self) -> str | None:
-        """Why answers are empty: the namespace has no memories, and which others resemble it; None if it has some.
+        """Tell why answers are empty: the namespace has no memory, and which others resemble it; None if it has some.
 
         To a caller who may not use all namespaces, or through a role of the database that may not, it names none.
         """
@@ -177,7 +177,7 @@ class Namespace(StoredNamespace):
         return bool(stored.page_of(self.now(), kinds=TEXT_KINDS, coming=True, limit=1))
 
     def listed(self, items: Iterable[T], *, empty: bool | None = None) -> list[T]:
-        """The items of an answer, with the reason if there are none because the namespace has no memories.
+        """Return the items of an answer, with the reason if there are none because the namespace has no memories.
 
         ``empty`` says whether items that are there amount to nothing.
         """
@@ -187,7 +187,7 @@ class Namespace(StoredNamespace):
         return listing
 
     def not_found(self, message: str) -> NotFound:
-        """An error, with a note if the namespace has no memories.
+        """Return an error, with a note if the namespace has no memories.
 
         A server leaves the note out where a client must not learn the names of other namespaces.
         """
@@ -198,7 +198,7 @@ class Namespace(StoredNamespace):
         return error
 
     def find(self, key: str, now: datetime | None = None) -> MemoryRecord:
-        """The memory of a key or id, or ``NotFound``."""
+        """Return the memory of a key or id, or ``NotFound``."""
         key = check_key(key)
         record = self.record_named(key, now or self.now())
         if record is None:
@@ -212,7 +212,7 @@ class Namespace(StoredNamespace):
         return record
 
     def must_wait(self, texts: Sequence[Embeddable | None], *, later: bool = False) -> bool:
-        """Whether new texts are stored without their vectors, which follow: those of many, or of a very long one.
+        """Tell whether new texts are stored without their vectors, which follow: those of many, or a very long one.
 
         Sums over tokens take no time worth waiting for. The designs of other systems link a memory to its nearest as
         they store it.
@@ -222,7 +222,7 @@ class Namespace(StoredNamespace):
         return later or len(texts) > VECTORS.at_once or vectors_needed(texts) > VECTORS.at_once
 
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
-        """How often each of these memories was activated in a profile, so far."""
+        """Return how often each of these memories was activated in a profile, so far."""
         return self.activations_until(self.now(), profile, ids)
 
     @property
@@ -244,7 +244,7 @@ class Namespace(StoredNamespace):
 
     @contextmanager
     def changing(self) -> Iterator[datetime]:
-        """The same for changing existing memories: without a store there are none, and no store is created."""
+        """Do the same for changing existing memories: without a store there are none, and no store is created."""
         with self.lock, self.store.transaction(self.namespace, write=self.store.place.exists):
             yield self.now()
 
@@ -305,7 +305,7 @@ class Namespace(StoredNamespace):
         return changes.logged(self.store.apply(changes))
 
     def next_operation_id(self, at: datetime) -> str:
-        """The id of the next operation: the requested id, which counts once, else a new one."""
+        """Return the id of the next operation: the requested id, which counts once, else a new one."""
         requested, self.requested_id = self.requested_id, None
         if requested is not None and self.operation_of(requested) is not None:
             raise Conflict(f"operation {requested} was carried out already: the log has it")
@@ -331,15 +331,15 @@ class Namespace(StoredNamespace):
         )
 
     def signs(self) -> RelationSigns:
-        """The signs of the relations."""
+        """Return the signs of the relations."""
         return RelationSigns({row.relation: row.sign for row in self.rows(RelationRow)})
 
     def to_changes(self, rows: Iterable[RowChange], names: Mapping[str, str]) -> tuple[Change, ...]:
-        """Changes of rows in their public form; ``names`` are keys by id."""
+        """Return changes of rows in their public form; ``names`` are keys by id."""
         return tuple(Change(change.room, _row_name(change.row, names), **sides(change)) for change in rows)
 
     def to_operation(self, logged: Logged) -> Operation:
-        """A log entry in its public form, its rows named by key where they still exist."""
+        """Return a log entry in its public form, its rows named by key where they still exist."""
         ends = {end for change in logged.rows for end in change.ends}
         names = self.names(ids=ends)
         changes = self.to_changes(logged.rows, names)

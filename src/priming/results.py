@@ -24,7 +24,7 @@ class Listing(list[T]):
 
 
 def no_memories(namespace: str) -> str:
-    """The reason why answers about a namespace are empty, without the names of others.
+    """Return the reason why answers about a namespace are empty, without the names of others.
 
     >>> no_memories("work")
     'there are no memories in "work"'

@@ -38,12 +38,12 @@ _EXTRA = re.compile(r"needs the extra '([^']*)'")
 
 
 def _once(function: Callable[[Any], T]) -> Callable[[Any], T]:
-    """``functools.cache`` of a function of types, which mypy does not accept as hashable."""
+    """Apply ``functools.cache`` to a function of types, which mypy does not accept as hashable."""
     return cache(function)
 
 
 def encode(value: Any) -> Any:
-    """``value`` in what JSON holds: dataclasses become objects, times ISO 8601 in UTC, None stays null.
+    """Return ``value`` in what JSON holds: dataclasses become objects, times ISO 8601 in UTC, None stays null.
 
     A number that JSON cannot hold (NaN, infinity) becomes null.
 
@@ -55,7 +55,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(kind: Any, value: Any) -> Any:
-    """The value of a type from its JSON, the inverse of ``encode``. Fields that the type lacks are ignored.
+    """Return the value of a type from its JSON, the inverse of ``encode``. Fields that the type lacks are ignored.
 
     >>> from priming.results import Step
     >>> decode(tuple[Step, ...], [{"source": "a", "relation": "next", "target": "b", "amount": 0.5}])
@@ -111,7 +111,7 @@ def _decoder(kind: Any) -> Coder:
 
 
 def _decode_items(origin: Callable[[Iterable[Any]], Any], decoders: tuple[Coder, ...], value: Any) -> Any:
-    """A list or tuple: a decoder for each item where there are as many, else the first for all."""
+    """Return a list or tuple: a decoder for each item where there are as many, else the first for all."""
     each = decoders if len(decoders) == len(value) else decoders[:1] * len(value)
     return origin(_decode_item(decoder, item) for decoder, item in zip(each, value, strict=True))
 
@@ -135,7 +135,7 @@ def _decode_fields(kind: Any, value: Mapping[str, Any]) -> Any:
 
 @_once
 def _field_decoders(kind: Any) -> tuple[frozenset[str], tuple[tuple[str, Coder], ...]]:
-    """The names of a dataclass's fields, and the decoders of those that JSON does not hold as they are."""
+    """Return the names of a dataclass's fields, and the decoders of those that JSON does not hold as they are."""
     decoders = [(name, _decoder(hint)) for name, hint in get_type_hints(kind).items()]
     names = frozenset(name for name, _ in decoders)
     return names, tuple((name, decoder) for name, decoder in decoders if decoder is not _unchanged)
@@ -143,12 +143,12 @@ def _field_decoders(kind: Any) -> tuple[frozenset[str], tuple[tuple[str, Coder],
 
 @lru_cache(maxsize=4096)
 def parse_time(text: str) -> datetime:
-    """A time from its ISO 8601 form."""
+    """Return a time from its ISO 8601 form."""
     return datetime.fromisoformat(text)
 
 
 def _parse_number(value: Any) -> float:
-    """A number from JSON; ``float`` itself would read true as 1."""
+    """Return a number from JSON; ``float`` itself would read true as 1."""
     if isinstance(value, bool):
         raise TypeError(f"{value} is not a number")
     return float(value)
@@ -158,7 +158,7 @@ _DECODERS: dict[Any, Coder] = {datetime: parse_time, float: _parse_number, Path:
 
 
 def with_times(filters: Any, moment: Callable[[str, str], datetime]) -> Any:
-    """A filter read from JSON, its times parsed by ``moment(name, text)``: JSON itself has none."""
+    """Return a filter read from JSON, its times parsed by ``moment(name, text)``: JSON itself has none."""
     if isinstance(filters, Mapping):
         return {
             name: _filter_times(str(name), value, moment) if name in TIMES else with_times(value, moment)
@@ -180,7 +180,7 @@ def _filter_times(name: str, value: Any, moment: Callable[[str, str], datetime])
 
 
 def stamp(at: datetime) -> str:
-    """A time as text of fixed width, in UTC."""
+    """Return a time as text of fixed width, in UTC."""
     return _stamp(at if at.tzinfo is UTC else at.astimezone(UTC))
 
 
@@ -219,7 +219,7 @@ def _columns(cls: Any) -> _Columns:
 
 
 def _required(hint: Any) -> tuple[Any, ...]:
-    """The types that a field may have beside None."""
+    """Return the types that a field may have beside None."""
     if get_origin(hint) in (Union, UnionType):
         return tuple(option for option in get_args(hint) if option is not NoneType)
     return (hint,)
@@ -227,12 +227,12 @@ def _required(hint: Any) -> tuple[Any, ...]:
 
 @_once
 def column_names(cls: Any) -> tuple[str, ...]:
-    """The names of a row's fields, in order."""
+    """Return the names of a row's fields, in order."""
     return tuple(field.name for field in fields(cls))
 
 
 def to_columns(row: Any) -> list[Any]:
-    """The values of a row's fields as JSON holds them, in order."""
+    """Return the values of a row's fields as JSON holds them, in order."""
     columns = _columns(type(row))
     values = list(columns.values(row))
     for i, encoder in columns.encoders:
@@ -242,7 +242,7 @@ def to_columns(row: Any) -> list[Any]:
 
 
 def from_columns(cls: type[R], values: Iterable[Any]) -> R:
-    """The row of encoded values, all of them and in order."""
+    """Return the row of encoded values, all of them and in order."""
     decoded = list(values)
     for i, decoder in _columns(cls).decoders:
         if decoded[i] is not None:
@@ -251,12 +251,12 @@ def from_columns(cls: type[R], values: Iterable[Any]) -> R:
 
 
 def encode_row(row: Any) -> dict[str, Any]:
-    """A row as JSON holds it."""
+    """Return a row as JSON holds it."""
     return dict(zip(column_names(type(row)), to_columns(row), strict=True))
 
 
 def decode_row(cls: type[R], values: Mapping[str, Any]) -> R:
-    """The row of an encoded mapping; fields that it lacks take their defaults."""
+    """Return the row of an encoded mapping; fields that it lacks take their defaults."""
     columns = _columns(cls)
     decoded = {name: values[name] for name in columns.names if name in values}
     for i, decoder in columns.decoders:
@@ -271,14 +271,14 @@ def json_text(value: Any) -> str:
 
 
 def column_text(values: Mapping[str, Any] | Sequence[str]) -> str | None:
-    """JSON text of a mapping or a list, as a column keeps it; None when it is empty."""
+    """Return the JSON text of a mapping or a list, as a column keeps it; None when it is empty."""
     if not values:
         return None
     return json_text(dict(values) if isinstance(values, Mapping) else list(values))
 
 
 def error_payload(error: PrimingError) -> dict[str, str]:
-    """An error as every surface answers it: its stable code, and its message with its notes.
+    """Return an error as every surface answers it: its stable code, and its message with its notes.
 
     >>> error_payload(errors.NotFound("there is no memory 'x'"))
     {'code': 'not_found', 'message': "there is no memory 'x'"}
@@ -300,7 +300,7 @@ def outward_message(error: PrimingError) -> str:
 
 
 def full_error_payload(error: PrimingError) -> dict[str, Any]:
-    """An error with its violations in a list as well, so that a client can raise the same error again."""
+    """Return an error with its violations in a list as well, so that a client can raise the same error again."""
     payload: dict[str, Any] = {**error_payload(error)}
     if isinstance(error, ParamError):
         payload["violations"] = list(error.violations)
@@ -308,7 +308,7 @@ def full_error_payload(error: PrimingError) -> dict[str, Any]:
 
 
 def error_from_payload(payload: Mapping[str, Any]) -> PrimingError:
-    """The error that a payload describes, in the class that has its code."""
+    """Return the error that a payload describes, in the class that has its code."""
     message = str(payload["message"])
     kind = _CLASSES.get(payload["code"], PrimingError)
     if issubclass(kind, ParamError):

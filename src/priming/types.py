@@ -23,7 +23,7 @@ class Clock(Protocol):
     """The source of the present time."""
 
     def now(self) -> datetime:
-        """The present, as an aware datetime."""
+        """Return the present, as an aware datetime."""
         ...
 
 
@@ -32,7 +32,7 @@ class SystemClock:
     """The machine's clock, in UTC."""
 
     def now(self) -> datetime:
-        """The present."""
+        """Return the present."""
         return datetime.now(UTC)
 
 
@@ -43,7 +43,7 @@ class FixedClock:
     at: datetime
 
     def now(self) -> datetime:
-        """The instant that the clock was set to."""
+        """Return the instant that the clock was set to."""
         return self.at
 
 
@@ -282,7 +282,7 @@ class Cue:
             check_time("at", at)
 
     def context(self) -> dict[str, Any]:
-        """The predicates of the cue by name, as those of rules are stored, without its text and time."""
+        """Return the predicates of the cue by name, as those of rules are stored, without its text and time."""
         named = {
             name: getattr(self, name)
             for name in ("file", "language", "task", "environment", "project", "speaker")
@@ -296,12 +296,12 @@ _DAY = 86400.0
 
 
 def executions(use: Use) -> int:
-    """The number of executions of a procedure with a known outcome."""
+    """Return the number of executions of a procedure with a known outcome."""
     return use.helped + use.failed
 
 
 def days_between(earlier: datetime, later: datetime) -> float:
-    """Fractional days from one time to another; 0 where the clock was set back."""
+    """Return fractional days from one time to another; 0 where the clock was set back."""
     return max(0.0, (later - earlier).total_seconds() / _DAY)
 
 
@@ -325,7 +325,7 @@ class Token:
     """From when on it is refused; None: never."""
 
     def may(self, kind: str) -> bool:
-        """Whether the token may do what needs a token of a kind.
+        """Tell whether the token may do what needs a token of a kind.
 
         >>> from datetime import UTC
         >>> token = Token("id", "shop", None, datetime(2026, 3, 1, tzinfo=UTC), kind="write")
@@ -335,7 +335,7 @@ class Token:
         return TOKEN_KINDS.index(self.kind) >= TOKEN_KINDS.index(kind)
 
     def may_use(self, namespace: str) -> bool:
-        """Whether the token may use a namespace.
+        """Tell whether the token may use a namespace.
 
         >>> from datetime import UTC
         >>> token = Token("id", "shop", None, datetime(2026, 3, 1, tzinfo=UTC))

@@ -150,7 +150,7 @@ class PrimingMemoryTool(Users, BetaAbstractMemoryTool):
         return path == ROOT or any(self._files(path))
 
     def _free(self, shown: str, taken: str) -> str:
-        """The path of a new file or folder: nothing is there, and none of its parents is a file."""
+        """Return the path of a new file or folder: nothing is there, and none of its parents is a file."""
         path = checked_path(shown)
         if self._file(path) or self._is_folder(path):
             raise ToolError(taken)

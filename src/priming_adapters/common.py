@@ -55,7 +55,7 @@ class Users:
             return memory
 
     def _embedder_of(self, name: str) -> Embedder:
-        """The embedder of a namespace: that of the caller's memory, else as ``Memory.open`` chooses it."""
+        """Return the embedder of a namespace: that of the caller's memory, else as ``Memory.open`` chooses it."""
         first = self.memory
         if not self._owns or not is_auto(chosen(None)):
             return first.embedder

@@ -53,7 +53,7 @@ class PrimingRetriever(BaseRetriever):
         user: str | None = None,
         **options: Any,
     ) -> list[Document]:
-        """The documents of a query; ``options`` are arguments of recall, such as ``filters``."""
+        """Return the documents of a query; ``options`` are arguments of recall, such as ``filters``."""
         recalled = self._users.of(user).recall(query, limit=self.k if k is None else k, **options)
         return [_document(hit, recalled.recall_id) for hit in recalled]
 
@@ -78,7 +78,7 @@ class PrimingChatMessageHistory(SessionMemories, BaseChatMessageHistory):
 
 
 def _text(message: BaseMessage) -> str:
-    """The text of a message; of one without, such as a call of a tool, what it is."""
+    """Return the text of a message; of one without, such as a call of a tool, what it is."""
     text = text_of(message.content)
     return (
         text

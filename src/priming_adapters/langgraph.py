@@ -115,7 +115,7 @@ class PrimingStore(Users, base.BaseStore):
                 put_all(memory, items)
 
     def _item(self, memory: Memory, op: base.PutOp) -> dict[str, Any]:
-        """The arguments of ``remember`` for an item."""
+        """Return the arguments of ``remember`` for an item."""
         metadata = {**check_metadata({"value": op.value, "key": op.key})}
         texts, now, old = self._texts(op), memory.now(), at_key(memory, key_of(op.key))
         created_at = item_times(old)[0] if old is not None and old.status == "active" else now
@@ -238,7 +238,7 @@ def holds(value: Any, condition: Any) -> bool:
 
 
 def _compares(value: Any, name: str, other: Any) -> bool:
-    """Whether a field or an operator holds: an order is that of numbers, or of texts."""
+    """Tell whether a field or an operator holds: an order is that of numbers, or of texts."""
     if name[:1] != "$":
         return isinstance(value, Mapping) and holds(value.get(name), other)
     if name not in _OPERATORS:

@@ -75,7 +75,7 @@ def _text(item: Mapping[str, Any]) -> str:
 
 
 def _item(record: MemoryRecord) -> Any:
-    """The item of a memory; one whose text was corrected since is a message with the new text."""
+    """Return the item of a memory; one whose text was corrected since is a message with the new text."""
     own = record.metadata.get("item")
     if own is not None and _text(own) == record.content:
         return own

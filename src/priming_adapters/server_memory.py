@@ -158,7 +158,7 @@ _TOOLS: Mapping[Callable[..., Value], tuple[Value, Value]] = {
 
 
 def _listed(function: Callable[..., Value]) -> Value:
-    """A tool as the list of tools has it."""
+    """Return a tool as the list of tools has it."""
     name, (takes, answers), reads = function.__name__, _TOOLS[function], function in _READING
     deletes = name.startswith("delete")
     hints = {"readOnlyHint": reads, "destructiveHint": deletes, "idempotentHint": reads or deletes}
@@ -231,7 +231,7 @@ class ServerMemory(McpConversation):
         return {"contents": [{"uri": _RESOURCE, "mimeType": _JSON, "text": text}]}
 
     def _called(self, params: Value, name: str | None) -> Value:
-        """The result of a tool; its error is for the model to read."""
+        """Return the result of a tool; its error is for the model to read."""
         try:
             tools = {each.__name__: each for each in _TOOLS}
             function = tools.get(str(params.get("name")))
@@ -266,7 +266,7 @@ class ServerMemory(McpConversation):
             return result
 
     def _present(self, memory: Memory) -> tuple[str | None, str | None, Stored]:
-        """The state of file, log and graph, once the graph follows the file, if this is another than before."""
+        """Return the state of file, log and graph, once the graph follows the file, if it is another than before."""
         (before, earlier, stored), latest = self._last, _latest(memory)
         if latest is None or latest != earlier:
             records = [*every(memory, {"source": self._source})]
@@ -286,7 +286,7 @@ class ServerMemory(McpConversation):
         return text, _latest(memory), stored
 
     def _saved(self, memory: Memory, old: Stored, graph: Graph) -> Stored:
-        """The stored graph once it is another: what both have, in the same order, keeps its memory."""
+        """Return the stored graph once it is another: what both have, in the same order, keeps its memory."""
         new: Stored = {plural: [] for plural in old}
         for plural, nodes in old.items():
             present, rest = {node.identity for node in nodes}, iter(nodes)
@@ -323,7 +323,7 @@ class ServerMemory(McpConversation):
         memory.link_many([{**link, "source": own, "target": end} for own, end in ends if end is not None])
 
     def _recalled(self, memory: Memory, query: str) -> list[str]:
-        """The names of the entities that a query recalls, or whose relations it does."""
+        """Return the names of the entities that a query recalls, or whose relations it does."""
         hits = memory.recall(query, filters={"source": self._source}, floor=_LEAST) if query.strip() else ()
         values = [value for hit in hits for value in hit.memory.metadata.values() if isinstance(value, dict)]
         return [value[name] for value in values for name in ("name", "from", "to") if name in value]
@@ -351,7 +351,7 @@ def plain(kind: str, values: Sequence[Value]) -> list[Value]:
 
 
 def _text_in(path: Path | None) -> str | None:
-    """The text of a file, None if it is missing: a pipe would not end, nor a device be one once it is replaced."""
+    """Return a file's text, None if it is missing: a pipe would not end, nor a device be one once it is replaced."""
     if path is None:
         return None
     try:
@@ -363,7 +363,7 @@ def _text_in(path: Path | None) -> str | None:
 
 
 def _written(path: Path | None, graph: Graph) -> str | None:
-    """The text of the file, after a graph was written to it, if there is to be one."""
+    """Return the text of the file, after a graph was written to it, if there is to be one."""
     if path is None:
         return None
     lines = [{"type": kind, **value} for kind, plural in PLURALS.items() for value in graph[plural]]
@@ -376,7 +376,7 @@ def _written(path: Path | None, graph: Graph) -> str | None:
 
 
 def _latest(memory: Memory) -> str | None:
-    """The id of the latest operation."""
+    """Return the id of the latest operation."""
     return next((logged.id for logged in memory.operations(limit=1, rows=False)), None)
 
 

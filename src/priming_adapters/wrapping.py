@@ -44,7 +44,7 @@ def content_of(turn: Any) -> str:
 
 
 def _joined(content: Any, text: str) -> Any:
-    """A system text, or its parts, with another text behind it."""
+    """Return a system text, or its parts, with another text behind it."""
     if isinstance(content, (list, tuple)):
         return [*content, {"type": "text", "text": text}]
     return f"{content}\n\n{text}" if isinstance(content, str) and content else text
@@ -132,7 +132,7 @@ class _Wrapping:
         self._users, self._session, self._tokens = users, session, tokens
 
     def before(self, shape: ChatShape, body: Body) -> tuple[Body, ChatTurn | None]:
-        """The request with what it recalls."""
+        """Return the request with what it recalls."""
         with _warning("nothing is recalled"):
             if (turn := self._turn(shape, body)) is not None:
                 return (shape.with_system(body, turn.recalled.text) if turn.recalled else body), turn
@@ -229,7 +229,7 @@ def _wrapped(
 def _watched(
     events: Iterator[Any], shape: ChatShape, after: Callable[[Callable[[], str]], None]
 ) -> Iterator[Any]:
-    """The events of a stream; once it has ended, what it said is passed on."""
+    """Yield the events of a stream; once it has ended, what it said is passed on."""
     past = []
     for event in events:
         past.append(event)

@@ -54,14 +54,14 @@ class Event:
 
 
 def standard_input() -> bytes:
-    """What the agent writes to the hook."""
+    """Return what the agent writes to the hook."""
     if sys.stdin is None or sys.stdin.isatty():
         raise ParamError("stdin", None, "must be the JSON that an agent sends to its hooks")
     return sys.stdin.buffer.read(INPUT + 1)
 
 
 def parse(data: bytes) -> Mapping[str, Any]:
-    """The JSON object that an agent sends."""
+    """Return the JSON object that an agent sends."""
     if len(data) > INPUT:
         raise ParamError("stdin", f"more than {INPUT:,} bytes", "must be shorter")
     try:
@@ -89,7 +89,7 @@ def report(line: str) -> None:
 
 
 def agent_of(payload: Mapping[str, Any]) -> str:
-    """The agent that sent a payload, by the keys that only that agent uses.
+    """Return the agent that sent a payload, by the keys that only that agent uses.
 
     >>> agent_of({"conversation_id": "c", "workspace_roots": []}), agent_of({"session_id": "s"})
     ('cursor', 'claude-code')
@@ -104,7 +104,7 @@ def agent_of(payload: Mapping[str, Any]) -> str:
 
 
 def parse_event(payload: Mapping[str, Any]) -> Event:
-    """The event of an agent's payload; ``ParamError`` if the payload names no session."""
+    """Return the event of an agent's payload; ``ParamError`` if the payload names no session."""
     session = _first_text(payload, _SESSION_KEYS)
     if not session:
         raise ParamError("session_id", None, "is required: the input is not that of a supported agent's hook")
@@ -128,7 +128,7 @@ def parse_event(payload: Mapping[str, Any]) -> Event:
 
 
 def format_output(agent: str, event: str, text: str) -> dict[str, Any]:
-    """A text as the JSON object that an agent accepts on standard output at an event."""
+    """Return a text as the JSON object that an agent accepts on standard output at an event."""
     if agent == "opencode":  # as the plugin reads it that ``priming setup opencode`` installs
         return {"context": text}
     if agent == "cursor":
@@ -138,7 +138,7 @@ def format_output(agent: str, event: str, text: str) -> dict[str, Any]:
 
 
 def accepts_text(agent: str, event: str) -> bool:
-    """Whether an agent keeps what is injected at an event: at the end of a turn it would be the answer."""
+    """Tell whether an agent keeps what is injected at an event: at the end of a turn it would be the answer."""
     return event in _events(agent)
 
 
@@ -149,23 +149,23 @@ _GEMINI_EVENTS = {"prompt": "BeforeAgent", "pre-tool": "AfterTool"}
 
 
 def _events(agent: str) -> Mapping[str, str]:
-    """The events at which an agent takes a text, by its own names."""
+    """Return the events at which an agent takes a text, by its own names."""
     return _GEMINI_EVENTS if agent == "gemini" else _CLAUDE_EVENTS
 
 
 def _first_text(values: Mapping[str, Any], keys: Sequence[str]) -> str | None:
-    """The first value of some keys that is a text and not empty."""
+    """Return the first value of some keys that is a text and not empty."""
     texts = (_whole(values[key]) for key in keys if isinstance(values.get(key), str))
     return next(filter(None, texts), None)
 
 
 def _whole(text: str) -> str:
-    """A text without halves of characters, which clients that cut texts leave, and without the NUL character."""
+    """Return a text without halves of characters, which clients that cut texts leave, or the NUL character."""
     return text.encode("utf-8", "ignore").decode().replace("\0", "")
 
 
 def _tool_input(value: Any) -> Mapping[str, Any]:
-    """The input of a tool: an object, or its JSON; any other text is a command or a patch."""
+    """Return the input of a tool: an object, or its JSON; any other text is a command or a patch."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -175,7 +175,7 @@ def _tool_input(value: Any) -> Mapping[str, Any]:
 
 
 def _files(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The file that a tool's input names, or the files of its patch."""
+    """Return the file that a tool's input names, or the files of its patch."""
     file = _first_text(values, _FILE_KEYS)
     if file:
         return (file,)
@@ -195,7 +195,7 @@ def changed_files(value: Any) -> tuple[str, ...]:
 
 
 def _command(values: Mapping[str, Any]) -> str:
-    """The command line that a shell is to run."""
+    """Return the command line that a shell is to run."""
     for key in _COMMAND_KEYS:
         value = values.get(key)
         if isinstance(value, list) and all(isinstance(word, str) for word in value):
@@ -207,14 +207,14 @@ def _command(values: Mapping[str, Any]) -> str:
 
 
 def _reports_commit(response: Any) -> bool:
-    """Whether the response of a tool reports a commit in Claude Code's form, ``{"gitOperation": {"commit": …}}``."""
+    """Tell whether a tool's response reports a commit in Claude Code's form, ``{"gitOperation": {"commit": …}}``."""
     operation = response.get("gitOperation") if isinstance(response, dict) else None
     commit = operation.get("commit") if isinstance(operation, dict) else None
     return isinstance(commit, dict) and bool(commit.get("sha"))
 
 
 def plain_text(value: Any) -> str:
-    """The texts of a tool's output, in one."""
+    """Return the texts of a tool's output, in one."""
     if isinstance(value, dict):
         return "\n".join(map(plain_text, value.values()))
     if isinstance(value, list):

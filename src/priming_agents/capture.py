@@ -143,7 +143,7 @@ def tell_last(call: HookCall) -> None:
 
 
 def _text(parts: dict[str, Any]) -> str:
-    """What a session was about, in sentences that recall reads."""
+    """Return what a session was about, in sentences that recall reads."""
     first, *others = parts["asked"]
     lines = [f"Asked: {first}", *(f"Then: {text}" for text in others)]
     lines += [f"Answered: {parts['answered']}"] * bool(parts["answered"])
@@ -153,7 +153,7 @@ def _text(parts: dict[str, Any]) -> str:
 
 
 def _together(old: Iterable[str], new: Iterable[str]) -> list[str]:
-    """The texts of both, each once, without secrets, short, and no more than are kept: the first, and the latest."""
+    """Take the texts of both, each once, without secrets, short, no more than are kept: the first, and the latest."""
     texts = [*dict.fromkeys([*old, *filter(None, map(_clipped, new))])]
     return texts if len(texts) <= HOOK.captured else [texts[0], *texts[1 - HOOK.captured :]]
 
@@ -163,7 +163,7 @@ def _clipped(text: str) -> str:
 
 
 def _short(text: str, letters: int) -> str:
-    """A text on one line, cut at a word."""
+    """Return a text on one line, cut at a word."""
     line = " ".join(text.split())
     return line if len(line) <= letters else f"{line[:letters].rsplit(' ', 1)[0]} …"
 
@@ -209,7 +209,7 @@ def redacted(text: str) -> str:
 
 
 def _without_value(match: re.Match[str]) -> str:
-    """A word for a password, without what follows it as its value; prose goes on with a plain word."""
+    """Return a word for a password, without what follows it as its value; prose goes on with a plain word."""
     name, value = match["name"], match["value"]
     is_plain = value.strip(".!?)").isalpha() and not _SIGN.search(name)
     return match[0] if is_plain or value.startswith(HIDDEN[:5]) else f"{name}{HIDDEN}"

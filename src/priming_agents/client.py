@@ -68,7 +68,7 @@ def run_plain(arguments: Sequence[str]) -> bool:
 
 
 def plain_options(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """The options of a plain ``hook EVENT --agent NAME …``; None for any other arguments, such as ``--help``.
+    """Return the options of a plain ``hook EVENT --agent NAME …``; None for any other arguments, such as ``--help``.
 
     >>> plain_options(["hook", "stop", "--agent", "cursor"]), plain_options(["hook", "--help"])
     ({'event': 'stop', 'agent': 'cursor'}, None)
@@ -87,7 +87,7 @@ def plain_options(arguments: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _served(request: Mapping[str, Any], data: bytes) -> dict[str, Any] | None:
-    """The answer of the first server that does the work of a hook; None where there is none. None is before twice."""
+    """Return the answer of the first server that does a hook's work; None if there is none. None is before twice."""
     before = None
     for find in (_nearest, _named):
         path = find(request, data)
@@ -131,7 +131,7 @@ def ask(path: str | None, request: Mapping[str, Any], data: bytes = b"null") -> 
 
 
 def _answer(text: bytes) -> dict[str, Any] | None:
-    """What a server answers: an output and a line of error, or why it does not do the work."""
+    """Return what a server answers: an output and a line of error, or why it does not do the work."""
     if text == _NOTHING:
         return {"output": "", "error": ""}
     import json
@@ -150,7 +150,7 @@ def _all(end: Any) -> bytes:
 
 
 def _json(value: Any) -> str:
-    """A value of strings as JSON, without what else would be loaded for it.
+    """Return a value of strings as JSON, without what else would be loaded for it.
 
     >>> _json({"folder": "/a b", "agent": None, "attended": True})
     '{"folder": "/a b", "agent": null, "attended": true}'
@@ -166,7 +166,7 @@ def _json(value: Any) -> str:
 
 
 def _folder() -> str | None:
-    """The working directory; None where somebody removed it."""
+    """Return the working directory; None where somebody removed it."""
     try:
         return os.getcwd()
     except OSError:
@@ -174,7 +174,7 @@ def _folder() -> str | None:
 
 
 def _nearest(request: Mapping[str, Any], _: bytes) -> str | None:
-    """The socket beside the store of the folder, as far as the names of folders say; None where options name one."""
+    """Find the socket beside the folder's store, as far as the names of folders say; None where options name one."""
     folder = None if any(request["store"].values()) else request["folder"]
     while folder is not None:
         path = os.path.join(folder, _BESIDE)
@@ -186,7 +186,7 @@ def _nearest(request: Mapping[str, Any], _: bytes) -> str | None:
 
 
 def _named(request: Mapping[str, Any], data: bytes) -> str | None:
-    """The socket of the store that options, variables and settings name; the request has its URL from then on."""
+    """Find the socket of the store that options, variables and settings name; the request has its URL afterwards."""
     from priming.config import environment
     from priming.errors import PrimingError
     from priming.operations import local_socket as places

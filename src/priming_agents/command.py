@@ -203,13 +203,13 @@ def _output(
 
 
 def _formatted(agent: str, name: str, text: str) -> str:
-    """A text as an agent accepts it at an event; empty if there is none, or none is accepted."""
+    """Return a text as an agent accepts it at an event; empty if there is none, or none is accepted."""
     is_due = text and agents.accepts_text(agent, name)
     return json.dumps(agents.format_output(agent, name, text)) if is_due else ""
 
 
 def failure_line(event: str, error: Exception, work: Work | None = None) -> str:
-    """A failure as one line without any remembered text; as a traceback if debugging is on."""
+    """Return a failure as one line without any remembered text; as a traceback if debugging is on."""
     if environment.is_debugging():
         import traceback
 

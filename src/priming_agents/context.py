@@ -79,12 +79,12 @@ class Candidate:
 
 
 def languages_of(folder: Path) -> list[str]:
-    """The languages that a project is written in, by the manifests in its folder."""
+    """Return the languages that a project is written in, by the manifests in its folder."""
     return list(dict.fromkeys(language for name, language in MANIFESTS.items() if (folder / name).is_file()))
 
 
 def languages_of_command(command: str) -> list[str]:
-    """The languages of the code that a command line works on, by its programs; none for programs of any language.
+    """Return the languages of code that a command line works on, by its programs; none for programs of any language.
 
     >>> languages_of_command("cd app && python -m pytest -q"), languages_of_command("git commit -m 'go on'")
     (['python'], [])
@@ -95,7 +95,7 @@ def languages_of_command(command: str) -> list[str]:
 
 @cache
 def task_commands() -> Mapping[str, tuple[str, ...]]:
-    """The commands that carry out each task, from ``tasks.txt``."""
+    """Return the commands that carry out each task, from ``tasks.txt``."""
     commands: dict[str, tuple[str, ...]] = {}
     for line in Path(__file__).with_name("tasks.txt").read_text("utf-8").splitlines():
         if not line.startswith("#"):
@@ -105,7 +105,7 @@ def task_commands() -> Mapping[str, tuple[str, ...]]:
 
 
 def tasks_of(command: str) -> list[str]:
-    """The tasks that a command line carries out; none for a command that only inspects.
+    """Return the tasks that a command line carries out; none for a command that only inspects.
 
     >>> tasks_of("cd app && python -m pytest -q && git commit -m done"), tasks_of("ls -la"), tasks_of("make deploy")
     (['test', 'commit'], [], ['deploy'])
@@ -115,7 +115,7 @@ def tasks_of(command: str) -> list[str]:
 
 
 def environments_of(command: str) -> list[str]:
-    """The environments that a command line names.
+    """Return the environments that a command line names.
 
     >>> environments_of("./deploy.sh --env=prod")
     ['production']
@@ -124,7 +124,7 @@ def environments_of(command: str) -> list[str]:
 
 
 def project_of(folder: Path) -> Path:
-    """The nearest folder, this one or one above, that has a repository or a store; else this one."""
+    """Return the nearest folder, this one or one above, that has a repository or a store; else this one."""
     for candidate in (folder, *folder.parents):
         if (candidate / ".git").exists() or (candidate / ".priming").is_dir():
             return candidate
@@ -132,7 +132,7 @@ def project_of(folder: Path) -> Path:
 
 
 def branch_of(project: Path) -> str:
-    """The words of the branch that a repository is on; nothing on a main branch or without a repository."""
+    """Return the words of the branch that a repository is on; nothing on a main branch or without a repository."""
     try:
         head = private_files.read_text(project / ".git" / "HEAD").strip()
     except (OSError, ValueError):
@@ -142,7 +142,7 @@ def branch_of(project: Path) -> str:
 
 
 def repositories_of(command: str, folder: Path) -> list[Path]:
-    """The git folders of the repositories that a command line may commit in: of the folder, and of those it names."""
+    """Return the git folders of repositories that a command line may commit in: of the folder, and those it names."""
     folders, here = [folder], folder
     for part in _COMMAND_SEPARATOR.split(command):
         try:
@@ -163,7 +163,7 @@ def note_logs(command: str, folder: Path, logs: dict[str, int]) -> None:
 
 
 def new_commits(command: str, folder: Path, logs: dict[str, int], since: float) -> list[str]:
-    """The commits of a command, by git's log after the end that is noted in ``logs``; notes the new end.
+    """Return the commits of a command, by git's log after the end that is noted in ``logs``; notes the new end.
 
     Where no end is noted, a commit since a time counts, for a command that says it commits.
     """
@@ -178,7 +178,7 @@ def new_commits(command: str, folder: Path, logs: dict[str, int], since: float) 
 
 
 def _log_end(git: Path) -> int:
-    """Where git's log of what its HEAD was set to ends at present."""
+    """Return where git's log of what its HEAD was set to ends at present."""
     try:
         return _head_log(git).stat().st_size
     except OSError:
@@ -186,7 +186,7 @@ def _log_end(git: Path) -> int:
 
 
 def _commits(git: Path, start: int = 0, since: float = 0.0) -> list[str]:
-    """The commits in git's log of its HEAD after ``start``, not before the time ``since``: hash and subject."""
+    """Return the commits in git's log of its HEAD after ``start``, not before time ``since``: hash and subject."""
     try:
         with private_files.open_file(_head_log(git)) as log:
             log.seek(start)
@@ -202,7 +202,7 @@ def _head_log(git: Path) -> Path:
 
 
 def _git_folder(folder: Path) -> Path | None:
-    """The folder in which git keeps the HEAD of the repository, or of the work tree, that a folder is in."""
+    """Return the folder in which git keeps the HEAD of the repository, or of the work tree, that a folder is in."""
     for candidate in (folder, *folder.parents):
         git = candidate / ".git"
         if git.is_dir():
@@ -214,7 +214,7 @@ def _git_folder(folder: Path) -> Path | None:
 
 
 def project_paths(files: Iterable[str], folder: Path, project: Path) -> list[str]:
-    """Files by their path from the project's folder; files outside it by their absolute path."""
+    """Return the files by their path from the project's folder; files outside it by their absolute path."""
     paths = (folder / file for file in files)
     return [
         (path.relative_to(project) if path.is_relative_to(project) else path).as_posix() for path in paths
@@ -222,17 +222,17 @@ def project_paths(files: Iterable[str], folder: Path, project: Path) -> list[str
 
 
 def _unwrapped(part: str) -> str:
-    """A command without the programs that only run it, and without the folder of its program."""
+    """Return a command without the programs that only run it, and without the folder of its program."""
     return _FOLDER.sub("", _WRAPPERS.sub("", part))
 
 
 def _program(part: str) -> str:
-    """The program of a single command."""
+    """Return the program of a single command."""
     return next(iter(_unwrapped(part).split()), "")
 
 
 def _tasks(part: str) -> list[str]:
-    """The tasks of a single command: by the longest entry of the table, else by the name of a script."""
+    """Return the tasks of a single command: by the longest entry of the table, else by the name of a script."""
     command = _unwrapped(part)
     table = task_commands()
     entries = (entry for commands in table.values() for entry in commands if _starts_with(command, entry))
@@ -250,7 +250,7 @@ def _starts_with(command: str, entry: str) -> bool:
 
 
 def is_on_topic(text: str, memory: Mapping[str, Any], min_words: int) -> bool:
-    """Whether a memory shares enough words with a text, or a single name: similarity alone is too little.
+    """Tell whether a memory shares enough words with a text, or a single name: similarity alone is too little.
 
     >>> tea = {"heading": None, "content": "The shop sells green tea."}
     >>> is_on_topic("which tea do shops sell?", tea, 2), is_on_topic("green light", tea, 2)
@@ -266,7 +266,7 @@ def is_on_topic(text: str, memory: Mapping[str, Any], min_words: int) -> bool:
 def packed(
     recall: Mapping[str, Any], text: str, min_words: int, of_best: int, tokens: int
 ) -> tuple[str, list[Candidate]]:
-    """The hits of a recall that are on the topic of a text, packed into the tokens: a header, and a line for each.
+    """Pack the hits of a recall that are on the topic of a text into the tokens: a header, and a line for each.
 
     The best needs ``of_best`` words. Those that would be a bare key are left out.
     """
@@ -290,7 +290,7 @@ def packed(
 
 
 def _best_passage(hit: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The memory of a hit, of a long text only the sentences that answer best: in the whole any two words occur.
+    """Return a hit's memory, of a long text only the sentences that answer best: in the whole any two words occur.
 
     The heading of a stored session says no more than its day: every one of them is a session.
     """
@@ -305,7 +305,7 @@ def _best_passage(hit: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_about(task: str, file: Mapping[str, Any], min_words: int) -> bool:
-    """Whether a task names a file, or shares enough words with its path and the history that speaks for it.
+    """Tell whether a task names a file, or shares enough words with its path and the history that speaks for it.
 
     >>> pool = {"named": False, "path": "src/pool.py", "reasons": [{"gist": "Close idle connections"}]}
     >>> is_about("close the pool", pool, 2), is_about("close the window", pool, 2)
@@ -317,12 +317,12 @@ def is_about(task: str, file: Mapping[str, Any], min_words: int) -> bool:
 
 
 def stems(text: str) -> set[str]:
-    """The stems of a text's words."""
+    """Return the stems of a text's words."""
     return {stem(word) for word in words(text)}
 
 
 def words(text: str) -> list[str]:
-    """The words of a text without function words; of scripts without spaces, the pairs of characters.
+    """Return the words of a text without function words; of scripts without spaces, the pairs of characters.
 
     >>> words("Why is core/dates.py slow?"), words("Warum ist der Dienst langsam?"), words("東京都")
     (['core/dates.py', 'slow'], ['Dienst', 'langsam'], ['東京', '京都'])
@@ -338,7 +338,7 @@ def _says_nothing(word: str, language: str) -> bool:
 
 
 def stem(word: str) -> str:
-    """A word in lower case without its English ending."""
+    """Return a word in lower case without its English ending."""
     return _ENDING.sub("", word.lower())
 
 
@@ -347,7 +347,7 @@ _REASON = re.compile(r'(?:(?<!\S)([0-9a-f]{7}) )?"(?:[^"\\]|\\.)*"')
 
 
 def without_repeats(lines: Iterable[str]) -> list[str]:
-    """Lines about files, in which each commit is quoted once and then named by its hash alone.
+    """Return lines about files, in which each commit is quoted once and then named by its hash alone.
 
     >>> without_repeats(['- pool.py: 0b1c2d3 "Retry"', '- tests/pool.py: 0b1c2d3 "Retry"; 4e5f6a7 "Test"'])
     ['- pool.py: 0b1c2d3 "Retry"', '- tests/pool.py: 0b1c2d3; 4e5f6a7 "Test"']

@@ -44,7 +44,7 @@ def handle(name: str, call: HookCall) -> str:
 
 
 def _session_start(call: HookCall) -> None:
-    """A session begins, or its context was cleared: tell what it begins with, or do so with the next prompt."""
+    """Begin a session, or one whose context was cleared: tell what it begins with, or do so with the next prompt."""
     if call.event.context_cleared:
         call.session.shown, call.session.named = {}, []
     _end_run(call)
@@ -72,7 +72,7 @@ def _open(call: HookCall) -> None:
 
 
 def _prompt(call: HookCall) -> None:
-    """A person writes a prompt: learn a correction in it, inject relevant rules and memories, ask for feedback."""
+    """Read a person's prompt: learn a correction in it, inject relevant rules and memories, ask for feedback."""
     session = call.session
     reading = read_prompt(call.event.prompt)
     is_read = reading.correction or reading.asks or reading.withdrawals
@@ -113,7 +113,7 @@ def _prompt(call: HookCall) -> None:
 
 
 def _pre_tool(call: HookCall) -> None:
-    """A file is about to be changed, or a command to run: inject the rules that apply to it."""
+    """Inject the rules that apply to a file about to be changed, or to a command about to run."""
     files = context.project_paths(call.event.files, call.folder, call.project)
     tasks = context.tasks_of(call.event.command)
     environments = context.environments_of(call.event.command)
@@ -126,7 +126,7 @@ def _pre_tool(call: HookCall) -> None:
 
 
 def _post_tool(call: HookCall) -> None:
-    """A tool has run. A commit marks the session's runs as used: what they were shown led to a result."""
+    """Mark the session's runs as used once a tool made a commit: what they were shown led to a result."""
     event, session = call.event, call.session
     in_log = context.new_commits(event.command, call.folder, session.logs, session.since)
     printed = COMMITTED.findall(event.output) if "commit" in context.tasks_of(event.command) else []
@@ -153,7 +153,7 @@ def _end_run(call: HookCall) -> None:
 
 
 def _reminder(call: HookCall) -> str:
-    """What asks for feedback on the memories of earlier prompts: once a session, if enough have none; else empty.
+    """Return what asks for feedback on memories of earlier prompts: once a session, if enough have none; else empty.
 
     Where nobody reads the answers, as in a script or in the loop, nothing is asked: the answer itself is the result.
     """
@@ -224,7 +224,7 @@ def _inject_rules(call: HookCall, cue: Mapping[str, Any], *, beside: Sequence[Pa
 def _recalls(
     call: HookCall, text: str, filters: Mapping[str, Any], limit: int, *, min_words: int, of_best: int
 ) -> list[Packing]:
-    """What each store recalls for a text that shares words with it, without what was shown and is not due again."""
+    """Recall from each store what shares words with a text, without what was shown and is not due again."""
     hidden = [memory_id for memory_id in call.session.shown if not call.session.is_due(memory_id)]
     filters = {**filters, **({"id": {"nin": hidden}} if hidden else {})}
     request = {
@@ -266,7 +266,7 @@ def _inject_files(call: HookCall, task: str) -> None:
 
 
 def _candidates(result: Mapping[str, Any]) -> tuple[str, list[Candidate]]:
-    """The header of a packed text, and its lines, each with the hit that it shows: both are in one order."""
+    """Return the header of a packed text, and its lines, each with the hit that it shows: both are in one order."""
     lines = result["text"].splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith("- [")), len(lines))
     shown = (hit for hit in result["hits"] if hit["tier"])
@@ -312,7 +312,7 @@ def _inject(
 
 
 def _fitting(call: HookCall, first: Sequence[str], candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The candidates whose lines fit below the first ones."""
+    """Return the candidates whose lines fit below the first ones."""
     lines, fitting = [*first], []
     for candidate in candidates:
         if estimate_tokens("\n".join([*lines, candidate.line, ""])) <= call.tokens_left:
@@ -326,7 +326,7 @@ def _missing_constraints(candidates: Iterable[Candidate], fitting: Sequence[Cand
 
 
 def _notice(missing: Sequence[str]) -> str:
-    """How many constraints do not fit."""
+    """Return how many constraints do not fit."""
     which = (
         "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
     )
@@ -370,7 +370,7 @@ def _confirm_rules(call: HookCall) -> None:
 
 
 def _has_feedback(call: HookCall) -> bool:
-    """Whether anybody gave feedback since the session began."""
+    """Tell whether anybody gave feedback since the session began."""
     from datetime import UTC, datetime
 
     since = datetime.fromtimestamp(call.session.since or time.time(), UTC)
@@ -379,7 +379,7 @@ def _has_feedback(call: HookCall) -> bool:
 
 
 def _call(store: HookStore, operation: str, request: Mapping[str, Any], *, writes: bool = False) -> Any:
-    """The result of a call; None where the namespace does not exist yet, the run ended long ago, or a write fails."""
+    """Return a call's result; None if the namespace does not exist yet, the run ended long ago, or a write fails."""
     try:
         return store.call(operation, request, writes=writes)
     except (Conflict, NotFound, StoreError) as error:

@@ -102,7 +102,7 @@ def is_understood(text: str) -> bool:
 
 
 def withdrawn(sentence: str, rules: Sequence[str]) -> tuple[list[str], bool]:
-    """The rules that a sentence may withdraw, the nearest; and whether it is an order to, about nothing else.
+    """Return the rules that a sentence may withdraw, the nearest; and whether it is an order to, about nothing else.
 
     >>> withdrawn("Scrap the rule about signing commits, it slows us down", ["Sign every commit", "Use tabs"])
     (['Sign every commit'], True)
@@ -124,7 +124,7 @@ def names_nothing(text: str) -> bool:
 
 
 def contradicted(statement: str, rules: Sequence[str]) -> list[str]:
-    """The rules of which a statement says the opposite, or another value; in part, if it is about all that they are.
+    """Return the rules whose opposite a statement says, or another value; in part, if it is about all that they are.
 
     >>> contradicted("Deploy on Fridays only with approval", ["Never deploy on Fridays", "Never deploy on Mondays"])
     ['Never deploy on Fridays']
@@ -146,7 +146,7 @@ def _contradicts(statement: str, rule: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _topic(text: str) -> frozenset[str]:
-    """What a text is about: the beginnings of its stems, and the questions that they answer."""
+    """Return what a text is about: the beginnings of its stems, and the questions that they answer."""
     from priming.text.statements.judge import subjects
 
     names = subjects(_class("light").sub(" ", _MARK.sub(" ", text)))
@@ -165,7 +165,7 @@ def _classes() -> Mapping[str, str]:
 
 @cache
 def _class(name: str) -> re.Pattern[str]:
-    """The pattern of a class of ``prompts.txt``: words, or the whole of a form."""
+    """Return the pattern of a class of ``prompts.txt``: words, or the whole of a form."""
     pattern = re.sub(r"(?<=\w)'(?=\w)", "['’]?", _classes()[name])
     is_form = name in ("foreign", "quoted", "question", "subordinate", "ending", "frame", "weighing")
     words = pattern if is_form else rf"(?<![\w'’/.-])(?:{pattern})(?![\w/])"
@@ -181,7 +181,7 @@ def _begins(name: str, text: str) -> bool:
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
-    """The sentences of the user's own words, each as it is written and with what it quotes blotted out."""
+    """Yield the sentences of the user's own words, each as it is written and with what it quotes blotted out."""
     own = _class("foreign").sub("", text)
     plain = _class("quoted").sub(lambda match: "x" * len(match[0]), own)
     for match in _SENTENCE.finditer(plain):
@@ -191,14 +191,14 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def _openers() -> re.Pattern[str]:
-    """The objections and the polite words with which a sentence begins."""
+    """Return the objections and the polite words with which a sentence begins."""
     no, polite = (_class(name).pattern for name in ("objection", "polite"))
     no = rf"(?:{no}|{_class('fault').pattern})(?: ?[,.:;!?–—-]+\s*| (?=(?:no|wait)\b)|$)"
     return re.compile(rf"(?:{no}|{polite}[,.:;!]*(?:\s+|$))*", re.IGNORECASE)
 
 
 def _start(plain: str) -> int:
-    """Where a sentence begins after objections and polite words."""
+    """Return where a sentence begins after objections and polite words."""
     return len(_openers().match(plain)[0])  # type: ignore[index]
 
 
@@ -207,7 +207,7 @@ def _is_question(plain: str) -> bool:
 
 
 def _may_last(plain: str, objected: bool, inquires: bool) -> bool:
-    """Whether a sentence may ask for something beyond the moment."""
+    """Tell whether a sentence may ask for something beyond the moment."""
     complains = _has("reproach", plain)
     if _is_question(plain):
         return _begins("grounds", plain) and (complains or _has("lasting", plain))
@@ -218,7 +218,7 @@ def _may_last(plain: str, objected: bool, inquires: bool) -> bool:
 
 
 def _is_lasting(rest: str, objected: bool, inquires: bool) -> bool:
-    """Whether a clause, with what follows it, is no affair of the moment: an instruction, a wish, or a custom."""
+    """Tell whether a clause, with what follows it, is no affair of the moment: an instruction, a wish or a custom."""
     clause = _CLAUSE.split(rest)[0].strip(" .!")
     head = _class("subordinate").split(clause)[0]
     if _has("once", head) or _is_question(rest):
@@ -237,7 +237,7 @@ def _is_lasting(rest: str, objected: bool, inquires: bool) -> bool:
 
 
 def _is_instruction(head: str, clause: str, objected: bool, weighs: bool) -> bool:
-    """Whether a clause in the imperative asks for, or forbids, what is done every time."""
+    """Tell whether a clause in the imperative asks for, or forbids, what is done every time."""
     if _begins("banned", head):
         return True
     own_verb, _, rest = head.partition(" ")
@@ -264,7 +264,7 @@ def _is_instruction(head: str, clause: str, objected: bool, weighs: bool) -> boo
 
 
 def _is_custom(head: str, objected: bool, weighs: bool, inquires: bool) -> bool:
-    """Whether a clause in the indicative says how things are done, or are, whenever they are."""
+    """Tell whether a clause in the indicative says how things are done, or are, whenever they are."""
     words = head.split()
     if habit := re.match(
         r"(?:i|we|wir) (?:(?:always|never|only|don['’]?t|do not) )?(?P<verb>\w+)", head, re.I
@@ -283,7 +283,7 @@ def _is_custom(head: str, objected: bool, weighs: bool, inquires: bool) -> bool:
 
 
 def _is_statement(clause: str) -> bool:
-    """Whether a clause has a subject before its verb."""
+    """Tell whether a clause has a subject before its verb."""
     words = clause.split()
     is_third = len(words) > 2 and any(word.endswith("s") and len(word) > 3 for word in words[:2])
     is_noun = is_third or _begins("subject", clause) or _has("modal", clause)
@@ -291,7 +291,7 @@ def _is_statement(clause: str) -> bool:
 
 
 def _is_manner(act: str, plain: str) -> bool:
-    """Whether an act is how things are done each time: not of somebody, of a file, or of a thing with a number."""
+    """Tell whether an act is how things are done each time: not of somebody, a file, or a thing with a number."""
     from priming.text.languages import language_of
     from priming.text.word_lists import is_given_name
 
@@ -301,7 +301,7 @@ def _is_manner(act: str, plain: str) -> bool:
 
 
 def _rule(own: str, objected: bool) -> Correction | None:
-    """The rule that a sentence is, if it stands in plain words and needs no other sentence."""
+    """Return the rule that a sentence is, if it stands in plain words and needs no other sentence."""
     text, ended = _class("ending").subn("", own.rstrip(" .!,"))
     frame = _class("frame").match(text)
     text = re.sub(r"^not to ", "Do not ", text[frame.end() :] if frame else text)

@@ -55,7 +55,7 @@ class Mark:
 
 
 def mark_of(name: str, payload: Mapping[str, Any], installation: str = "") -> Mark:
-    """The mark of an event, by its name and what the agent sends.
+    """Return the mark of an event, by its name and what the agent sends.
 
     >>> sent = {"session_id": "s", "prompt": "go on"}
     >>> mark_of("prompt", sent).is_unique, mark_of("prompt", {**sent, "prompt_id": "1"}).is_unique
@@ -113,7 +113,7 @@ class SessionState:
     fresh: bool = False
 
     def is_due(self, memory_id: str, *, by_name: bool = False) -> bool:
-        """Whether a memory may be shown: it never was, or was long enough ago; each time twice as long.
+        """Tell whether a memory may be shown: it never was, or was long enough ago; each time twice as long.
 
         ``by_name``: only its name would be shown, which is done once.
         """
@@ -146,7 +146,7 @@ class SessionState:
         self.shown[memory_id] = [times + 1, self.prompts, key, recall_id, rule]
 
     def told_last(self) -> set[str]:
-        """The keys of the rules that "that" may mean: those learned last in this session, else those shown last."""
+        """Return the keys of the rules that "that" may mean: those learned last in this session, else shown last."""
         rules = [
             (not recall, prompt, key) for _, prompt, key, recall, is_rule in self.shown.values() if is_rule
         ]
@@ -176,13 +176,13 @@ class SessionState:
         self.claims[mark.digest][1] = time.time_ns() // 1_000_000
 
     def is_claimed(self, digest: str | None, call: str) -> bool:
-        """Whether another call carried out the event that a call reports."""
+        """Tell whether another call carried out the event that a call reports."""
         return digest in self.claims and self.claims[digest][0] != call
 
 
 @contextmanager
 def locked_session(database: Path, name: str, patience: float = HOOK.lock) -> Iterator[SessionState]:
-    """The state of a session, for this hook alone until the block ends; changes are saved then.
+    """Hold the state of a session, for this hook alone until the block ends; changes are saved then.
 
     It waits ``patience`` seconds for others. A file that cannot be read counts as a new session. If the block raises,
     nothing is saved, nor where the folder cannot be written.
@@ -204,7 +204,7 @@ def locked_session(database: Path, name: str, patience: float = HOOK.lock) -> It
 
 
 def read_session(database: Path, name: str) -> SessionState:
-    """The state of a session as it was last saved."""
+    """Return the state of a session as it was last saved."""
     return _read(folder_of(database) / f"{_file_stem(name)}.json")
 
 
@@ -215,7 +215,7 @@ def saved_states(database: Path) -> Iterator[SessionState]:
 
 
 def _file_stem(name: str) -> str:
-    """The file name of a session: the session's own name where it is a safe one, else its digest."""
+    """Return the file name of a session: the session's own name where it is a safe one, else its digest."""
     if name.isascii() and name.replace("-", "").isalnum() and len(name) <= _LONGEST_NAME:
         return name.lower()
     from hashlib import blake2b
@@ -234,7 +234,7 @@ def _read(path: Path) -> SessionState:
 
 
 def _is_valid(session: SessionState) -> bool:
-    """Whether the fields of a session that was read have the types of those that are written."""
+    """Tell whether the fields of a session that was read have the types of those that are written."""
     default = SessionState()
     for column in fields(SessionState):
         value, usual = getattr(session, column.name), getattr(default, column.name)
@@ -287,7 +287,7 @@ class HookCall:
         return self.stores[0]
 
     def cue(self, **context: Any) -> dict[str, Any]:
-        """A cue with the project and all other non-empty fields."""
+        """Return a cue with the project and all other non-empty fields."""
         return {"project": self.project.name, **{name: value for name, value in context.items() if value}}
 
     def add(self, *lines: str) -> None:
@@ -303,7 +303,7 @@ NOTICE = "Priming ran out of time: at most constraints without conditions follow
 
 
 def constraints_text(stores: Sequence[HookStore], state: SessionState) -> str:
-    """The notice, and the constraints without conditions that fit the budget, trusted ones first.
+    """Return the notice, and the constraints without conditions that fit the budget, trusted ones first.
 
     Constraints that the session was shown lately are left out. A store that does not answer has none.
     """

@@ -41,7 +41,7 @@ class DatabaseAway(Exception):
 
 
 def place_of(location: Location) -> Path:
-    """The file that stands for a store in a database: the hooks' files are beside it, as beside a store in a file.
+    """Return the file that stands for a store in a database: hooks' files are beside it, as beside a store in a file.
 
     It says which store that is, without a password.
     """
@@ -54,7 +54,7 @@ def place_of(location: Location) -> Path:
 
 
 def hook_url(location: Location) -> str:
-    """The URL of a store that gives up a connection in time for a hook."""
+    """Return the URL of a store that gives up a connection in time for a hook."""
     url = location.as_url()
     if "connect_timeout=" in url:
         return url
@@ -62,7 +62,7 @@ def hook_url(location: Location) -> str:
 
 
 def is_away(database: Path) -> bool:
-    """Whether a database did not answer a moment ago, so that it is not asked again yet."""
+    """Tell whether a database did not answer a moment ago, so that it is not asked again yet."""
     try:
         age = time.time() - Path(f"{database}{_AWAY}").stat().st_mtime
     except OSError:
@@ -86,7 +86,7 @@ def note_back(database: Path) -> None:
 
 
 def database_of(url: str | None) -> Path | None:
-    """The database that hooks in the working directory ask first; None where there is none."""
+    """Return the database that hooks in the working directory ask first; None where there is none."""
     everywhere = None if url is not None else url_of(environment.global_store())
     if url is None and environment.settings_mention("url"):
         from priming.config import settings
@@ -102,7 +102,7 @@ def database_of(url: str | None) -> Path | None:
 
 
 def database_at(url: str | None) -> tuple[Location, Path] | None:
-    """A store and its file, or the file that stands for a store in a database; None where there is no store."""
+    """Return a store and its file, or the file that stands for one in a database; None where there is no store."""
     location = environment.locate(url)
     if location.url is not None:
         return location, place_of(location)
@@ -111,12 +111,12 @@ def database_at(url: str | None) -> tuple[Location, Path] | None:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a store is there: an empty file is a store that is being created."""
+    """Tell whether a store is there: an empty file is a store that is being created."""
     return path.is_file() and path.stat().st_size > 0
 
 
 def is_everywhere(database: Path) -> bool:
-    """Whether this is the store of all projects."""
+    """Tell whether this is the store of all projects."""
     return str(database) == os.path.realpath(environment.global_store())
 
 
@@ -171,7 +171,7 @@ class HookStore:
         """The recalls of this call of which nothing was told yet, by their ids."""
 
     def answers(self) -> bool:
-        """Whether the store answers: a file does, a database may be away.
+        """Tell whether the store answers: a file does, a database may be away.
 
         Raises:
             DatabaseAway: it did until now; this is said once.
@@ -198,7 +198,7 @@ class HookStore:
         writes: bool = False,
         operation_id: str | None = None,
     ) -> Any:
-        """The result of an operation, as JSON; None for a write that was carried out and not answered.
+        """Return the result of an operation, as JSON; None for a write that was carried out and not answered.
 
         What writes gets an id of the call, unless it has one: a second attempt does not write twice.
 
@@ -232,7 +232,7 @@ class HookStore:
         create_store(self._location)
 
     def constraints(self) -> list[MemoryRecord]:
-        """The first constraints without conditions, read without the connections that this process has."""
+        """Return the first constraints without conditions, read without the connections that this process has."""
         from priming.core.arguments.checks import PAGE_LIMIT
         from priming.core.when import scope
         from priming.recall.formatting import rule_kind
@@ -243,11 +243,11 @@ class HookStore:
         return [each for each in in_force if rule_kind(each) == "constraint" and not scope("when", each.when)]
 
     def _memory(self, hosts: Hosts | None = None) -> AbstractContextManager[Memory]:
-        """The namespace of the store, open."""
+        """Return the namespace of the store, open."""
         return (hosts or self._hosts).service(self._location, self._settings).memory(self._namespace)
 
     def _answer_here(self, operation: str, request: Mapping[str, Any], operation_id: str | None) -> Any:
-        """The result of an operation in this process; the values of a hook's own requests need no other check."""
+        """Carry out an operation in this process; the values of a hook's own requests need no other check."""
         environment.load_numpy()
         from priming.recall.traces import PENDING
         from priming.serialization import encode
@@ -264,7 +264,7 @@ class HookStore:
             return encode(getattr(memory, operation)(**values))
 
     def _earlier_answer(self, operation: str, logged_id: str) -> Any:
-        """The result of an operation that was carried out before, if the log has it; otherwise None."""
+        """Return the result of an operation that was carried out before, if the log has it; otherwise None."""
         from priming.operations.service import answer_of
         from priming.serialization import encode
         from priming.verbs.rows import served
@@ -275,7 +275,7 @@ class HookStore:
         return None
 
     def _next_id(self, operation: str) -> str:
-        """The id of the hook's next operation of a name: the same in each attempt at the same call."""
+        """Return the id of the hook's next operation of a name: the same in each attempt at the same call."""
         number = self._writes[operation] = self._writes.get(operation, 0) + 1
         return id_of(self.call_id, f"{operation} {number}")
 
@@ -299,7 +299,7 @@ def find_stores(
 
 
 def place_of_new_store(settings: Settings) -> Location | None:
-    """Where the project of the working folder gets its store; None if it has one, not in a file, or is to get none.
+    """Return where the working folder's project gets its store; None if it has one, not in a file, or is to get none.
 
     Without a setting for the store it is at the root of the repository, else in the working folder.
     """
@@ -321,7 +321,7 @@ def create_store(location: Location) -> None:
 
 
 def _root() -> Path:
-    """The root of the repository of the working folder, unless that is the home folder; else the working folder."""
+    """Return the root of the working folder's repository, unless that is the home folder; else the working folder."""
     here = environment.here()
     root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
     return here if root == Path.home() else repository_root(root)

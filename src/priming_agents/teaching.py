@@ -78,13 +78,13 @@ class Queued:
 
 
 def is_due(database: Path, name: str, event: Event) -> bool:
-    """Whether there is something to learn: a correction in a prompt, or a file of one that waits."""
+    """Tell whether there is something to learn: a correction in a prompt, or a file of one that waits."""
     waiting = any(folder_of(database).glob(f"*{QUEUED}"))
     return name == "prompt" and (waiting or read_prompt(event.prompt).correction is not None)
 
 
 def unadopted(name: str, event: Event) -> str:
-    """What the agent is told of a correction in a folder whose store nobody adopted; empty without one."""
+    """Return what the agent is told of a correction in a folder whose store nobody adopted; empty without one."""
     return UNADOPTED if name == "prompt" and read_prompt(event.prompt).correction is not None else ""
 
 
@@ -197,7 +197,7 @@ def _tell(call: HookCall, rule: Mapping[str, Any] | None) -> None:
 
 
 def _left_behind(database: Path, call: str) -> Iterator[Queued]:
-    """The corrections of other calls that have ended."""
+    """Yield the corrections of other calls that have ended."""
     oldest = time.time() - HOOK.patience - ANSWER
     with suppress(OSError):
         for path in sorted(folder_of(database).glob(f"*{QUEUED}")):
@@ -216,7 +216,7 @@ def _learn(
 
 
 def reply(rule: Mapping[str, Any]) -> str:
-    """What the agent is told of a rule that was learned, as it is stored."""
+    """Return what the agent is told of a rule that was learned, as it is stored."""
     text = f"{bracketed(rule['key'])}: {_sentence(rule['content'])}"
     if rule.get("placement") == "overtaken":  # a rule that was learned after it was said has replaced it
         later = bracketed(rule["beside"])
@@ -233,7 +233,7 @@ def reply(rule: Mapping[str, Any]) -> str:
 
 
 def _sentence(text: str) -> str:
-    """A quoted text with a mark at its end, so that another sentence can follow."""
+    """Return a quoted text with a mark at its end, so that another sentence can follow."""
     return quote_text(text) + ("" if text.rstrip().endswith((".", "!", "?", "…", ":")) else ".")
 
 
@@ -259,7 +259,7 @@ def _learn_late(store: HookStore, database: Path, queued: Queued) -> Any:
 
 
 def _scope(session: SessionState, right: str) -> dict[str, Any]:
-    """Where a rule applies: to the task at hand if the rule names it, else to the language of the code at hand."""
+    """Return where a rule applies: to the task at hand if the rule names it, else to the language of code at hand."""
     stems = context.stems(right)
     if session.task and context.stem(session.task) in stems:
         return {"task": session.task}

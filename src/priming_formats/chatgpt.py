@@ -42,7 +42,7 @@ def _conversations(value: dict[str, Any], where: str) -> Iterator[Conversation]:
 
 
 def _branch(nodes: dict[str, Any], last: Any) -> list[Any]:
-    """The nodes up to the last one, the first first; without a last one, up to the newest."""
+    """Return the nodes up to the last one, the first first; without a last one, up to the newest."""
     name = last if isinstance(last, str) and last in nodes else next(reversed(nodes), None)
     branch: dict[Any, Any] = {}
     while isinstance(name, str) and name in nodes and name not in branch:
@@ -52,7 +52,7 @@ def _branch(nodes: dict[str, Any], last: Any) -> list[Any]:
 
 
 def _messages(node: dict[str, Any], where: str) -> Iterator[Message]:
-    """The message of a node, unless a tool, the program or nobody says it."""
+    """Yield the message of a node, unless a tool, the program or nobody says it."""
     message = part_of(node, "message", where)
     role, metadata = part_of(message, "author", where).get("role"), part_of(message, "metadata", where)
     if role not in _ROLES or metadata.get("is_visually_hidden_from_conversation"):
@@ -68,7 +68,7 @@ def _messages(node: dict[str, Any], where: str) -> Iterator[Message]:
 
 
 def _text(message: Mapping[str, Any], content: Mapping[str, Any], where: str) -> str:
-    """The texts of a message, with a note on each image, or a note on a call of a tool."""
+    """Return the texts of a message, with a note on each image, or a note on a call of a tool."""
     if (recipient := message.get("recipient", _ALL)) not in (_ALL, None):
         parts = list_of(content, "parts", where)
         return tool_note(recipient, content.get("text") or next(iter(parts), None))

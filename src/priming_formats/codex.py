@@ -65,7 +65,7 @@ def _message(kind: str, item: Mapping[str, Any], at: Any, where: str) -> Iterato
 
 
 def _item(item: Mapping[str, Any], where: str) -> tuple[str | None, str]:
-    """Who says an item, and what: a message without the parts that are a client's, or a note on a call of a tool."""
+    """Tell who says an item, and what: a message without the parts that are a client's, or a note on a tool call."""
     if item.get("type") == "message" and item.get("role") in _EVENTS.values():
         parts = content if isinstance(content := item.get("content"), list) else [content]
         own_parts = [part for part in parts if not _is_inserted(part)]
@@ -92,7 +92,7 @@ def _is_inserted(part: Any) -> bool:
 def _once(
     spoken: list[tuple[str, Message | Skipped]], meta: Mapping[str, Any]
 ) -> Iterator[Message | Skipped]:
-    """What was said, in order: by the user as it was shown, by the agent as it was sent, if it was both.
+    """Yield what was said, in order: by the user as it was shown, by the agent as it was sent, if it was both.
 
     The user of a sub-agent is the agent that called it.
     """

@@ -60,7 +60,7 @@ def _of_package(rows: list[Any], path: Path) -> Conversation:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    """The object in a file beside; one that is missing or no object is empty."""
+    """Return the object in a file beside; one that is missing or no object is empty."""
     with suppress(ParamError):
         return fields_of(document(path)[0])
     return {}

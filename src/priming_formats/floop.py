@@ -146,7 +146,7 @@ def _behavior(node: Mapping[str, Any], store: FloopStore, where: str) -> Iterato
 
 
 def _heading(name: Any) -> str | None:
-    """A name in words; others, such as ``python/pathlib``, are identifiers and stay metadata."""
+    """Return a name in words; others, such as ``python/pathlib``, are identifiers and stay metadata."""
     is_title = isinstance(name, str) and " " in name.strip() and not name.startswith("learned/")
     return title(name) if is_title else None
 
@@ -163,7 +163,7 @@ def _tags(value: Any) -> list[str]:
 
 
 def _when(predicates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Predicates under the names that a cue uses, and metadata with the conditions that no predicate can express."""
+    """Return predicates under the names of a cue, and metadata with the conditions that no predicate can express."""
     when: dict[str, Any] = {}
     other: dict[str, Any] = {}
     for name, value in predicates.items():
@@ -183,7 +183,7 @@ def _when(predicates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
 
 
 def _state(kind: str, metadata: dict[str, Any], where: str) -> ImportedState:
-    """The state of a behaviour; its fields are removed from ``metadata``."""
+    """Return the state of a behaviour; its fields are removed from ``metadata``."""
     stats = dict(part_of(metadata, "stats", where))
     last = time_of(stats.pop("last_activated", None), f"{where}: stats.last_activated")
     counts = {
@@ -208,13 +208,13 @@ def _state(kind: str, metadata: dict[str, Any], where: str) -> ImportedState:
 
 
 def _earliest(stats: Mapping[str, Any], where: str) -> datetime | None:
-    """The earliest of the times in the counts of a behaviour: it was there by then."""
+    """Return the earliest of the times in the counts of a behaviour: it was there by then."""
     times = (time_of(stats.get(name), f"{where}: stats.{name}") for name in _TIMES)
     return min((at for at in times if at is not None), default=None)
 
 
 def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields without a place of their own, by name; a repeated name with another value gets a prefix."""
+    """Merge the fields without a place of their own, by name; a repeated name with another value gets a prefix."""
     merged: dict[str, Any] = {}
     for part in parts:
         for name, value in part.items():
@@ -226,7 +226,7 @@ def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lone_correction(value: Mapping[str, Any], store: FloopStore, where: str) -> Iterator[Entry]:
-    """The entry of a line of corrections, unless it is among the nodes too."""
+    """Yield the entry of a line of corrections, unless it is among the nodes too."""
     own = id_of(value, where)
     if own not in store.lines:
         store.corrections.add(own)
@@ -260,7 +260,7 @@ def _correction(value: Mapping[str, Any], store: FloopStore, where: str) -> Entr
 
 
 def _other(node: Mapping[str, Any], store: FloopStore, where: str) -> Entry:
-    """A node of another kind, such as a context snapshot, with its content unchanged."""
+    """Return a node of another kind, such as a context snapshot, with its content unchanged."""
     content = part_of(node, "content", where)
     metadata = _merged({"floop_kind": node.get("kind")}, part_of(node, "metadata", where))
     return checked_entry(

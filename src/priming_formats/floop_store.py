@@ -38,7 +38,7 @@ class FloopStore:
 
 
 def find_folder(path: Path) -> Path:
-    """The folder with the files of a store: ``path``, or the ``.floop`` in it."""
+    """Return the folder with the files of a store: ``path``, or the ``.floop`` in it."""
     for folder in (path / ".floop", path):
         if any((folder / name).is_file() for name in (NODES, CORRECTIONS)):
             for name in (NODES, EDGES, CORRECTIONS):
@@ -53,7 +53,7 @@ def find_folder(path: Path) -> Path:
 
 
 def store_objects(store: FloopStore, name: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The objects of a file of the store, with their lines and places; a missing file has none, as in floop."""
+    """Yield the objects of a file of the store, with their lines and places; a missing file has none, as in floop."""
     if (store.folder / name).is_file():
         for number, (where, value) in enumerate(json_lines(store.folder / name)):
             if isinstance(value, dict):
@@ -92,7 +92,7 @@ def note_edges(
 
 
 def edges(store: FloopStore) -> Iterator[Tie]:
-    """The edges of the file, then those that only nodes state.
+    """Yield the edges of the file, then those that only nodes state.
 
     An edge that is stored both ways is one: with the greater weight, the earlier creation and the later activation.
     """
@@ -126,7 +126,7 @@ def _edge(edge: Mapping[str, Any], where: str) -> Tie:
 
 
 def _combined(ties: Sequence[Tie]) -> Tie:
-    """The tie that stands for the two ways of an edge."""
+    """Return the tie that stands for the two ways of an edge."""
     times = [tie.created_at for tie in ties if tie.created_at is not None]
     active = [tie.last_activated for tie in ties if tie.last_activated is not None]
     return replace(
@@ -143,7 +143,7 @@ def _iso(edge: Mapping[str, Any], name: str, where: str) -> str | None:
 
 
 def _edge_key(source: str, target: str, relation: str) -> EdgeKey:
-    """The key of an edge; the ends of an undirected one are sorted."""
+    """Return the key of an edge; the ends of an undirected one are sorted."""
     source, target = sorted((source, target)) if relation in UNDIRECTED else (source, target)
     return source, target, relation
 

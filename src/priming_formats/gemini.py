@@ -47,7 +47,7 @@ def read(path: Path) -> Iterator[Conversation | Skipped]:
 
 
 def _joined(path: Path) -> tuple[dict[str, Any], list[Skipped]]:
-    """The session that lines make, and the lines that cannot be read."""
+    """Return the session that lines make, and the lines that cannot be read."""
     session: dict[str, Any] = {}
     messages: dict[str, Any] = {}
     skipped = []
@@ -67,7 +67,7 @@ def _joined(path: Path) -> tuple[dict[str, Any], list[Skipped]]:
 
 
 def _log(items: list[Any], path: Path) -> Iterator[Conversation]:
-    """What was typed in the sessions of a folder that have no file of their own."""
+    """Yield what was typed in the sessions of a folder that have no file of their own."""
     chats = path.parent / "chats"
     heads = map(sample, chats.iterdir() if chats.is_dir() else ())
     own_files = {str(fields_of(head).get("sessionId")) for head in heads}
@@ -87,7 +87,7 @@ def _typed(item: dict[str, Any], where: str) -> Iterator[Message]:
 
 
 def _message(item: dict[str, Any], where: str, *, calling: bool) -> Iterator[Message]:
-    """A message of a session; of a sub-agent, the user is the agent that ``calling`` is true for."""
+    """Yield a message of a session; of a sub-agent, the user is the agent that ``calling`` is true for."""
     if (role := ROLES.get(str(item.get("type")))) is not None:
         calls = [each for each in list_of(item, "toolCalls", where) if isinstance(each, dict)]
         notes = [tool_note(call.get("name"), call.get("args")) for call in calls]

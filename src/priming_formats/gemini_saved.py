@@ -15,7 +15,7 @@ _CONTEXT = "This is the Gemini CLI."
 
 
 def without_context(turns: Any) -> Any:
-    """The turns after what the program tells the model of the folder, and after the answer to that."""
+    """Return the turns after what the program tells the model of the folder, and after the answer to that."""
     first, second = map(fields_of, [*turns, {}, {}][:2] if isinstance(turns, list) else ({}, {}))
     texts = [text for part in _parts(first) if isinstance(text := fields_of(part).get("text"), str)]
     if not texts or not (texts[0].startswith(_CONTEXT) or all(map(is_inserted, texts))):
@@ -40,7 +40,7 @@ def _parts(item: Mapping[str, Any]) -> list[Any]:
 
 
 def text_of(content: Any, where: str) -> str:
-    """The texts of a message that are no client's and no thoughts, and notes on the calls of tools."""
+    """Return the texts of a message that are no client's and no thoughts, and notes on the calls of tools."""
     texts = []
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, dict) and isinstance(call := part.get("functionCall"), dict):

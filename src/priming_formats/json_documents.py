@@ -50,7 +50,7 @@ def first_item(path: Path) -> Any:
 
 
 def _closed(text: str) -> str:
-    """The start of a JSON document, up to the last value that is whole, with its brackets closed.
+    """Return the start of a JSON document, up to the last value that is whole, with its brackets closed.
 
     >>> _closed('[{"a": [1, 2], "b": "not fini')
     '[{"a": [1, 2]}]'

@@ -40,7 +40,7 @@ def read(path: Path) -> Iterator[Conversation | Skipped]:
 
 @lru_cache(maxsize=8)
 def _names(file: Path, _stamp: int) -> dict[str, str]:
-    """The names of the people or channels of a workspace, by their ids; a missing list has none."""
+    """Return the names of the people or channels of a workspace, by their ids; a missing list has none."""
     listed: Any = None
     with suppress(ParamError):
         listed = document(file)[0]
@@ -49,7 +49,7 @@ def _names(file: Path, _stamp: int) -> dict[str, str]:
 
 
 def _name(user: Mapping[str, Any]) -> str:
-    """The name that a person shows, else the real one, else that of the account; a channel has the last only."""
+    """Return the name a person shows, else the real one, else that of the account; a channel has the last only."""
     profile = fields_of(user.get("profile"))
     names = profile.get("display_name"), user.get("real_name"), profile.get("real_name"), user.get("name")
     return next((name for name in names if isinstance(name, str) and name.strip()), user["id"])
@@ -68,7 +68,7 @@ def _messages(message: dict[str, Any], where: str, *, names: Mapping[str, str]) 
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    """A text with names in place of ids, and links as a person reads them."""
+    """Return a text with names in place of ids, and links as a person reads them."""
 
     def shown(mark: re.Match[str]) -> str:
         sign, target, name = mark.groups()

@@ -26,7 +26,7 @@ def read(path: Path) -> Iterator[Conversation | Skipped]:
 
 
 def _chats(value: Any, where: str) -> list[Any]:
-    """The only chat of a file, and those of an account."""
+    """Return the only chat of a file, and those of an account."""
     if not isinstance(value, dict):
         raise ParamError("path", where, "must hold a chat, or an account with chats")
     lists = (list_of(part_of(value, name, where), "list", where) for name in ("chats", "left_chats"))

@@ -89,7 +89,7 @@ def _numbers(start: re.Match[str]) -> tuple[int, int, int]:
 
 
 def _is_month_first(dates: Sequence[tuple[int, int, int]]) -> bool | None:
-    """Whether the month stands first: no month is above 12, and time goes on; None: nothing tells."""
+    """Tell whether the month stands first: no month is above 12, and time goes on; None: nothing tells."""
     if any(first > 12 for first, _, _ in dates):
         return False
     if any(second > 12 for _, second, _ in dates):
@@ -100,7 +100,7 @@ def _is_month_first(dates: Sequence[tuple[int, int, int]]) -> bool | None:
 
 
 def _time(start: re.Match[str], date: tuple[int, int, int], *, is_month_first: bool) -> datetime:
-    """The time at which a message was sent, in the machine's zone."""
+    """Return the time at which a message was sent, in the machine's zone."""
     first, second, third = date
     year, month, day = (
         date if first > 99 else (third, first, second) if is_month_first else (third, second, first)

@@ -100,7 +100,7 @@ def ablate(
 
 
 def _weighed_profile(memory: Namespace, name: str | None) -> Profile:
-    """The profile of that name, by default the memory's own; ``ParamError`` if it has no terms."""
+    """Return the profile of that name, by default the memory's own; ``ParamError`` if it has no terms."""
     profile = get(name, memory.profiles) if name is not None else memory.profile
     if profile.anchors is not None:
         rule = "has no terms to weigh: name one that follows docs/recall.md, such as priming"
@@ -109,7 +109,7 @@ def _weighed_profile(memory: Namespace, name: str | None) -> Profile:
 
 
 def _terms(value: Any) -> tuple[str, ...]:
-    """The checked terms, in the order of ``TERMS``; None: all."""
+    """Return the checked terms, in the order of ``TERMS``; None: all."""
     if value is None:
         return TERMS
     names = (value,) if isinstance(value, str) else value
@@ -128,7 +128,7 @@ class JudgedCues:
     tick: Callable[[], None]
 
     def quality(self, params: RecallParams, off: Collection[str] = ()) -> Floats:
-        """The mean average precision of each group, with the weights ``params`` and without the terms ``off``."""
+        """Return the mean average precision of each group, with weights ``params`` and without the terms ``off``."""
         replay = self.sample.replay
         precisions = np.zeros(len(replay.cases))
         for i in replay.in_order():
@@ -139,7 +139,7 @@ class JudgedCues:
 
 
 def cue_groups(sample: JudgedSample, rarity: Callable[[str], float]) -> list[list[int]]:
-    """The positions of the recalls in groups of like cues, by single linkage at the likeness ``same_cue``.
+    """Return the positions of the recalls in groups of like cues, by single linkage at the likeness ``same_cue``.
 
     The likeness of two cues is the Jaccard index of their terms, weighted by ``rarity``.
     """
@@ -175,7 +175,7 @@ def _too_few(cues: int) -> str:
 
 
 def _progress_counter(progress: Progress, total: int) -> Callable[[], None]:
-    """A function that reports one more replay; the total is None once weights are searched."""
+    """Return a function that reports one more replay; the total is None once weights are searched."""
     done = 0
     progress(done, total)
 

@@ -115,7 +115,7 @@ _SPREAD = "spread"
 
 
 def _own_set(name: str) -> BenchSet:
-    """The set in a folder that the user wrote."""
+    """Return the set in a folder that the user wrote."""
     from priming_lab.genre import DOCUMENTS, QUESTIONS, load_genre
     from priming_lab.sets import NAMES
 
@@ -130,7 +130,7 @@ def _own_set(name: str) -> BenchSet:
 
 
 def _terms(ablate: list[str], own: bool) -> list[str]:
-    """The terms to go without; a set of the user's own is always measured without spreading, too."""
+    """Return the terms to go without; a set of the user's own is always measured without spreading, too."""
     return [_SPREAD, *(term for term in ablate if term != _SPREAD)] if own else ablate
 
 
@@ -174,7 +174,7 @@ def _table(table: tuple[tuple[str, ...], list[tuple[str, ...]]]) -> Table:
 
 
 def _ablation(result: Ablation, *, apply: bool) -> Iterator[Part]:
-    """What was replayed, what each term is worth, and what is proposed."""
+    """Yield what was replayed, what each term is worth, and what is proposed."""
     replayed = f"{count_text(result.recalls, 'judged recall')}, {count_text(result.cues, 'cue')}"
     yield line((result.profile, KEY), f"  {replayed}")
     for reason, number in result.left_out.items():

@@ -116,7 +116,7 @@ class Shelf:
         self._memories: dict[str, Memory] = {}
 
     def memory(self, part: BenchPart) -> Memory:
-        """The store of a part. Its clock is set to a day after the part's last memory."""
+        """Return the store of a part. Its clock is set to a day after the part's last memory."""
         if part.name not in self._memories:
             last = max((item.occurred_at for item in part.items if item.occurred_at), default=_STILL)
             memory = Memory.open(
@@ -147,7 +147,7 @@ class Priming:
         self._memory: Memory | None = None
 
     def begin(self) -> None:
-        """Nothing to prepare."""
+        """Prepare nothing."""
 
     def load(self, part: BenchPart, vectors: Vectors) -> None:  # noqa: ARG002
         """Store a part unless the shelf has it; the vectors are those of Priming's embedder."""
@@ -163,12 +163,12 @@ class Priming:
         return SearchResult(keys, ms, scores, confidence(recalled))
 
     def close(self) -> None:
-        """Nothing is closed: other contestants may use the shelf."""
+        """Close nothing: other contestants may use the shelf."""
         self._memory = None
 
 
 def confidence(recalled: Recall) -> float | None:
-    """The confidence of a recall, or the score of its best hit where it has none."""
+    """Return the confidence of a recall, or the score of its best hit where it has none."""
     stated: float | None = getattr(recalled, "confidence", None)
     return recalled.hits[0].score if stated is None and recalled.hits else stated
 
@@ -191,7 +191,7 @@ class Plain:
         self._language = _ENGLISH
 
     def begin(self) -> None:
-        """Nothing to prepare."""
+        """Prepare nothing."""
 
     def load(self, part: BenchPart, vectors: Vectors) -> None:
         """Index the terms and store the vectors."""
@@ -211,7 +211,7 @@ class Plain:
         return SearchResult([self._keys[row] for row in rows], ms, scores[rows].tolist())
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Release nothing."""
 
     def _bm25(self, text: str) -> Floats:
         language = language_of(text) or self._language
@@ -236,7 +236,7 @@ class Plain:
 
 
 def _unit_range(scores: Floats) -> Floats:
-    """Scores scaled linearly to [0, 1]; equal scores become 0."""
+    """Return scores scaled linearly to [0, 1]; equal scores become 0."""
     low, high = float(scores.min(initial=0.0)), float(scores.max(initial=0.0))
     return (scores - low) / (high - low) if high > low else np.zeros(len(scores))
 

@@ -38,7 +38,7 @@ class _PartLines:
 
 
 def is_genre(folder: Path) -> bool:
-    """Whether a folder holds a set in the genre format, or half of one."""
+    """Tell whether a folder holds a set in the genre format, or half of one."""
     return any((folder / name).exists() for name in (DOCUMENTS, QUESTIONS))
 
 
@@ -85,7 +85,7 @@ def load_genre(folder: Path) -> BenchSet:
 
 
 def _objects(path: Path, shape: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The JSON objects of a file, one a line, each with its place; an empty file is an error."""
+    """Yield the JSON objects of a file, one a line, each with its place; an empty file is an error."""
     empty = True
     for number, text in lines(path):
         empty, where = False, f"{path}, line {number}"
@@ -134,7 +134,7 @@ def _question(fields: Mapping[str, Any], part: _PartLines, where: str) -> BenchQ
 
 
 def _no_document(name: str, part: _PartLines) -> str:
-    """The rule that a gold name breaks if it is the id of no document."""
+    """Return the rule that a gold name breaks if it is the id of no document."""
     if any(name in item.files for item in part.items.values()):
         return f"is a file, and no id in {DOCUMENTS}: sets whose gold are files are for benchmarks/files.py"
     return f"is no id of {DOCUMENTS} in the same part: correct it, or take the question out"
@@ -161,7 +161,7 @@ def _part(fields: Mapping[str, Any], where: str) -> str:
 
 
 def _name(fields: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    """The first of some fields that is not blank, as the one line that a heading, speaker or session is."""
+    """Return the first of some fields that is not blank, as the one line that a heading, speaker or session is."""
     written = (title(str(fields[name])) for name in names if fields.get(name) is not None)
     return next((name for name in written if name is not None), None)
 
@@ -178,6 +178,6 @@ _MOST = 5
 
 
 def _few(names: list[str]) -> str:
-    """The first of some names, and how many more there are."""
+    """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return ", ".join(names[:_MOST]) + more

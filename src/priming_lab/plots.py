@@ -79,7 +79,7 @@ def by_k(benchmark: Benchmark) -> bytes:
 
 
 def by_tokens(benchmark: Benchmark) -> bytes:
-    """The evidence within each budget of tokens, with a line for each contestant; None if it was not measured."""
+    """Draw the evidence within each budget of tokens, a line for each contestant; nothing if it was not measured."""
     curves = [
         Curve(row.outcome.name, [(float(budget), y) for budget, y in row.curve])
         for row in _whole(benchmark.rows)
@@ -92,7 +92,7 @@ def by_tokens(benchmark: Benchmark) -> bytes:
 
 
 def ablations(benchmark: Benchmark) -> bytes:
-    """The loss without each term, with intervals; None if no term was switched off."""
+    """Return the loss without each term, with intervals; None if no term was switched off."""
     name = f"R@{benchmark.of.ks[1]}"
     bars = [
         (f"without {', '.join(row.ablated)}", difference)
@@ -104,7 +104,7 @@ def ablations(benchmark: Benchmark) -> bytes:
 
 
 def latency(curves: Sequence[Curve], title: str) -> bytes:
-    """Milliseconds by number of memories, on logarithmic axes."""
+    """Draw milliseconds by number of memories, on logarithmic axes."""
     return lines(curves, title, "memories", "median ms a search", logarithmic=True, both=True)
 
 
@@ -118,7 +118,7 @@ def lines(
     logarithmic: bool = False,
     both: bool = False,
 ) -> bytes:
-    """Curves over one axis, distinguished by colour, dash and marker."""
+    """Draw curves over one axis, distinguished by colour, dash and marker."""
     many = len(curves) > _NAMED
     ranked = sorted(curves, key=lambda curve: -curve.points[-1][1]) if many else list(curves)
     named, others = ranked[:_NAMED], ranked[_NAMED:]
@@ -153,14 +153,14 @@ def lines(
 
 
 def _by_tens(axis: Any, scale: Callable[[str], None]) -> None:
-    """A logarithmic axis with labels in full at 1, 2 and 5 of each power of ten."""
+    """Make an axis logarithmic, with labels in full at 1, 2 and 5 of each power of ten."""
     scale("log")
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_formatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in _LABELLED else "")
 
 
 def differences(bars: Sequence[tuple[str, PairedDifference]], title: str, x: str) -> bytes:
-    """Bars from zero, each with its interval, in the given order from the top."""
+    """Draw bars from zero, each with its interval, in the given order from the top."""
 
     def draw(axes: Any) -> None:
         places = range(len(bars))
@@ -178,12 +178,12 @@ def differences(bars: Sequence[tuple[str, PairedDifference]], title: str, x: str
 
 
 def _whole(rows: Sequence[Row]) -> list[Row]:
-    """The rows that have figures and no term switched off."""
+    """Return the rows that have figures and no term switched off."""
     return [row for row in rows if row.summary is not None and not row.ablated]
 
 
 def _drawn(draw: Callable[[Any], None], title: str, x: str, y: str, width: float, height: float) -> bytes:
-    """A figure with a transparent background."""
+    """Return a figure with a transparent background."""
     with MissingExtra("lab", "figures of a benchmark"):
         import matplotlib as mpl
         from matplotlib.figure import Figure

@@ -25,7 +25,7 @@ _DIGITS = 6
 
 
 def report_document(of: Benchmark, at: datetime, *, questions: bool = True) -> dict[str, Any]:
-    """All results; the answers to each question only if ``questions`` is true."""
+    """Return all results; the answers to each question only if ``questions`` is true."""
     return {
         "benchmark": of.of.name,
         "at": at.isoformat(timespec="seconds"),
@@ -83,7 +83,7 @@ def _figures(figures: Figures) -> dict[str, Any]:
 
 
 def _questions(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[dict[str, Any]]:
-    """The answers to each question: numbers and keys only."""
+    """Return the answers to each question: numbers and keys only."""
     keys: dict[tuple[str, str], list[str]] = {}
     for part in of.parts:
         for item in part.items:
@@ -104,7 +104,7 @@ def _questions(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[dict[str, 
 
 
 def _short(value: Any) -> Any:
-    """A value with its numbers as they are written."""
+    """Return a value with its numbers as they are written."""
     if isinstance(value, dict):
         return {name: _short(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -113,7 +113,7 @@ def _short(value: Any) -> Any:
 
 
 def results(of: Benchmark) -> Table:
-    """A row for each contestant: number of questions, quality in percent, and milliseconds."""
+    """Return a row for each contestant: number of questions, quality in percent, and milliseconds."""
     names = list(next(row.summary.headline.values for row in of.rows if row.summary is not None))
     separates = any(row.summary is not None and row.summary.auc is not None for row in of.rows)
     columns = ("contestant", "n", *names, *(("AUC",) if separates else ()), "median ms", "p99 ms")
@@ -131,7 +131,7 @@ def _result(row: Row, names: Sequence[str], separates: bool) -> tuple[str, ...]:
 
 
 def categories(of: Benchmark) -> Table:
-    """The figures of the first contestant in each category."""
+    """Return the figures of the first contestant in each category."""
     summary = of.rows[0].summary
     assert summary is not None, "our own row has figures, or the run ended"
     names = list(summary.headline.values)
@@ -143,7 +143,7 @@ def categories(of: Benchmark) -> Table:
 
 
 def parts(of: Benchmark) -> Table:
-    """The nDCG of all contestants in each part, in percent; no rows for a set of one part."""
+    """Return the nDCG of all contestants in each part, in percent; no rows for a set of one part."""
     summaries = [(row.outcome.name, row.summary) for row in of.rows if row.summary is not None]
     columns = (f"{NDCG} by part", "questions", *(name for name, _ in summaries))
     first = summaries[0][1].by_part
@@ -163,7 +163,7 @@ def parts(of: Benchmark) -> Table:
 
 
 def differences(of: Benchmark) -> Table:
-    """The difference between each other contestant and the first, in points, with its interval."""
+    """Return the difference between each other contestant and the first, in points, with its interval."""
     rows = [row for row in of.rows if row.over_first]
     names = list(rows[0].over_first) if rows else []
     cells = [
@@ -174,7 +174,7 @@ def differences(of: Benchmark) -> Table:
 
 
 def costs(of: Benchmark) -> Table:
-    """The tokens needed to include most of the evidence."""
+    """Return the tokens needed to include most of the evidence."""
     columns = ("contestant", "evidence", "budget", "of all", "hits", "tokens of so many")
     cells: list[tuple[str, ...]] = []
     for row in of.rows:
@@ -194,7 +194,7 @@ def costs(of: Benchmark) -> Table:
 
 
 def failures(of: Benchmark) -> list[tuple[str, str]]:
-    """The contestants that could not run, with their errors."""
+    """Return the contestants that could not run, with their errors."""
     return [(row.outcome.name, row.outcome.error) for row in of.rows if row.outcome.error is not None]
 
 
@@ -208,13 +208,13 @@ def _interval(difference: Any) -> str:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that recall uses."""
+    """Return the versions of Python and of the packages that recall uses."""
     versions = {name: metadata.version(name) for name in ("priming", "numpy", "wordllama", "tokenizers")}
     return {"python": platform.python_version(), **versions}
 
 
 def machine() -> dict[str, Any]:
-    """The machine, without names that would identify it."""
+    """Return the machine, without names that would identify it."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
         "system": platform.system(),

@@ -51,7 +51,7 @@ class About:
 
 
 def rivals(folders: list[Path], parents: list[Path]) -> list[Path]:
-    """The folders of rivals: those given and those inside given folders, sorted by name."""
+    """Return the folders of rivals: those given and those inside given folders, sorted by name."""
     rivals = list(folders)
     for parent in parents:
         if not parent.is_dir():
@@ -79,7 +79,7 @@ def about(folder: Path) -> About:
 
 
 def environment(folder: Path, cache: Path, params: BenchParams = BENCH) -> Path:
-    """The Python of a rival's environment, which is created in ``cache`` at first use."""
+    """Return the Python of a rival's environment, which is created in ``cache`` at first use."""
     try:
         requirements = (folder / _REQUIREMENTS).read_bytes()
     except OSError as error:
@@ -211,7 +211,7 @@ _OUR_PACKAGES = ("PYTHONPATH", "PYTHONHOME")
 
 
 def tail(text: str, lines: int) -> str:
-    """The end of an output as one line, with file names but without their folders.
+    """Return the end of an output as one line, with file names but without their folders.
 
     >>> tail(chr(10).join(["Traceback", "  File /home/ada/x.py, line 3", "KeyError: 7"]), 2)
     'File …/x.py, line 3 | KeyError: 7'

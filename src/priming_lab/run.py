@@ -108,7 +108,7 @@ def attempt(
     step: ProgressCallback,
     seconds: float = math.inf,
 ) -> ContestantOutcome:
-    """Like ``measure``, but an error becomes the contestant's outcome, so that the others go on."""
+    """Measure as ``measure`` does, but make an error the contestant's outcome, so that the others go on."""
     try:
         return measure(contestant, parts, hits, step, seconds)
     except BenchError as error:
@@ -116,7 +116,7 @@ def attempt(
 
 
 def spread_order(count: int) -> list[int]:
-    """All indices below ``count``, in an order of which every prefix is spread evenly.
+    """Return all indices below ``count``, in an order of which every prefix is spread evenly.
 
     Steps of the golden section, to the nearest number that shares no divisor with ``count``.
 
@@ -221,7 +221,7 @@ def run(of: BenchSet, embedder: Embedder, plan: BenchPlan, watch: Watch) -> Benc
 def _own(
     of: BenchSet, parts: Sequence[PreparedPart], embedder: Embedder, plan: BenchPlan, watch: Watch
 ) -> list[Row]:
-    """The contestants of this process: the unchanged profile, the profile without each term, and the baselines."""
+    """Measure this process's contestants: the unchanged profile, the profile without each term, and the baselines."""
     rows: list[Row] = []
     with closing(Shelf(plan.profile, embedder)) as shelf:
         without = [Priming(shelf, terms.split(",")) for terms in plan.ablate]
@@ -264,7 +264,7 @@ def _row(of: BenchSet, outcome: ContestantOutcome, rows: Sequence[Row], params: 
 
 
 def _costed(row: Row, of: BenchSet, deep: ContestantOutcome, params: BenchParams) -> Row:
-    """A row with its cost of evidence, computed from long answers."""
+    """Return a row with its cost of evidence, computed from long answers."""
     answers = headline(deep.answers, of)
     if not answers:
         return row
@@ -276,7 +276,7 @@ def _costed(row: Row, of: BenchSet, deep: ContestantOutcome, params: BenchParams
 def _over_first(
     of: BenchSet, outcome: ContestantOutcome, rows: Sequence[Row], params: BenchParams
 ) -> dict[str, PairedDifference]:
-    """The difference from the first contestant on the questions that were asked, with its intervals."""
+    """Return the difference from the first contestant on the questions that were asked, with its intervals."""
     if not rows:
         return {}
     numbers = {answer.number for answer in outcome.answers}

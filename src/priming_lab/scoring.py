@@ -96,7 +96,7 @@ def score_answer(
 
 
 def _problem(answer: SearchResult, keys: Sequence[str], labels: Mapping[str, str], limit: int) -> str | None:
-    """The reason why an answer cannot be scored, if any."""
+    """Return the reason why an answer cannot be scored, if any."""
     numbers = [*(answer.scores or ()), answer.ms, *([] if answer.confidence is None else [answer.confidence])]
     wild = next((number for number in numbers if not math.isfinite(number)), None)
     if wild is not None:
@@ -112,7 +112,7 @@ def _problem(answer: SearchResult, keys: Sequence[str], labels: Mapping[str, str
 
 
 def columns(answers: Sequence[ScoredAnswer], ks: Sequence[int]) -> dict[str, list[float]]:
-    """Each figure of each question, by name."""
+    """Return each figure of each question, by name."""
     recalls = {f"R@{k}": [recall_at(answer.gold, answer.labels, k) for answer in answers] for k in ks}
     gains = [ndcg_at(answer.gold, answer.labels, _NDCG_PLACES) for answer in answers]
     return {
@@ -123,12 +123,12 @@ def columns(answers: Sequence[ScoredAnswer], ks: Sequence[int]) -> dict[str, lis
 
 
 def headline(answers: Sequence[ScoredAnswer], of: BenchSet) -> list[ScoredAnswer]:
-    """The questions of the headline figures: those that have an answer."""
+    """Return the questions of the headline figures: those that have an answer."""
     return [answer for answer in answers if answer.category != of.unanswerable]
 
 
 def summary(answers: Sequence[ScoredAnswer], of: BenchSet) -> Summary:
-    """All figures of one contestant on one set."""
+    """Return all figures of one contestant on one set."""
     if not answers:
         raise BenchError(f"{of.name}: no question was asked, so there is nothing to sum up")
     times = [answer.ms for answer in answers]
@@ -152,14 +152,14 @@ def summary(answers: Sequence[ScoredAnswer], of: BenchSet) -> Summary:
 
 
 def figures(answers: Sequence[ScoredAnswer], ks: Sequence[int]) -> Figures:
-    """Means over questions; without questions there are no figures."""
+    """Return the means over questions; without questions there are no figures."""
     values = columns(answers, ks) if answers else {}
     means = {name: math.fsum(each) / len(each) for name, each in values.items()}
     return Figures(len(answers), means, sum(not answer.keys for answer in answers))
 
 
 def _auc(answers: Sequence[ScoredAnswer], of: BenchSet) -> float | None:
-    """How well confidence separates answerable from unanswerable questions; no answer is the lowest confidence."""
+    """Tell how well confidence parts answerable from unanswerable questions; no answer is the lowest confidence."""
     if all(answer.confidence is None for answer in answers):
         return None
     sure: tuple[list[float], list[float]] = ([], [])
@@ -200,19 +200,19 @@ _ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def length(item: BenchItem) -> int:
-    """The tokens of an item as recall packs it, line end included: the same for every contestant."""
+    """Return the tokens of an item as recall packs it, line end included: the same for every contestant."""
     values = {name: value for name, value in item.arguments().items() if name != "files"}
     record = MemoryRecord(id=item.key, namespace="bench", gist=item.text, recorded_at=_ANY_DAY, **values)
     return estimate_tokens(format_full(record) + "\n")
 
 
 def lengths(of: BenchSet) -> dict[str, dict[str, int]]:
-    """The length of each item, by part and key."""
+    """Return the length of each item, by part and key."""
     return {part.name: {item.key: length(item) for item in part.items} for part in of.parts}
 
 
 def tokens_of_part(answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[str, int]]) -> float:
-    """Mean over questions of the tokens of all memories of their part."""
+    """Return the mean over questions of the tokens of all memories of their part."""
     total = {name: sum(each.values()) for name, each in sizes.items()}
     return math.fsum(total[answer.part] for answer in answers) / len(answers)
 
@@ -220,7 +220,7 @@ def tokens_of_part(answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[
 def costs(
     answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[str, int]], shares: Sequence[float] = SHARES
 ) -> tuple[Cost, ...]:
-    """The cost of each share; ``answers`` should be far longer than needed."""
+    """Return the cost of each share; ``answers`` should be far longer than needed."""
     everything = tokens_of_part(answers, sizes)
     by_tokens = evidence_by_budget([_arrivals(answer, sizes[answer.part]) for answer in answers])
     by_place = evidence_by_budget([_arrivals(answer, dict.fromkeys(answer.keys, 1)) for answer in answers])
@@ -243,7 +243,7 @@ def _cost(
 
 
 def _arrivals(answer: ScoredAnswer, sizes: Mapping[str, int]) -> tuple[list[int], int]:
-    """The amount read at which each gold item is included, and the number of gold items."""
+    """Return the amount read at which each gold item is included, and the number of gold items."""
     seen, used, at = set(), 0, []
     for key, label in zip(answer.keys, answer.labels, strict=True):
         used += sizes[key]
@@ -254,7 +254,7 @@ def _arrivals(answer: ScoredAnswer, sizes: Mapping[str, int]) -> tuple[list[int]
 
 
 def evidence_by_budget(arrivals: Sequence[tuple[Sequence[int], int]]) -> list[tuple[int, float]]:
-    """The mean share of the gold that is included, at each point where it grows: (amount read, share), ascending.
+    """Return the mean share of the gold included, at each point where it grows: (amount read, share), ascending.
 
     >>> evidence_by_budget([([3, 10], 2), ([3], 1)])
     [(3, 0.75), (10, 1.0)]
@@ -272,7 +272,7 @@ def evidence_by_budget(arrivals: Sequence[tuple[Sequence[int], int]]) -> list[tu
 
 
 def reaching(steps: Sequence[tuple[int, float]], share: float) -> int | None:
-    """The least amount that includes a share; None if none does.
+    """Return the least amount that includes a share; None if none does.
 
     >>> reaching([(3, 0.75), (10, 1.0)], 0.8)
     10
@@ -283,7 +283,7 @@ def reaching(steps: Sequence[tuple[int, float]], share: float) -> int | None:
 def curve(
     answers: Sequence[ScoredAnswer], sizes: Mapping[str, Mapping[str, int]], budgets: Sequence[int]
 ) -> list[tuple[int, float]]:
-    """The mean share that is included within each budget."""
+    """Return the mean share that is included within each budget."""
     steps = evidence_by_budget([_arrivals(answer, sizes[answer.part]) for answer in answers])
     return [(budget, max((got for used, got in steps if used <= budget), default=0.0)) for budget in budgets]
 

@@ -53,7 +53,7 @@ class BenchItem:
         return f"{self.title}: {self.text}" if self.title else self.text
 
     def arguments(self) -> dict[str, Any]:
-        """The item as arguments of ``remember``."""
+        """Return the item as arguments of ``remember``."""
         names = ("key", "kind", "heading", "speaker", "session", "occurred_at")
         values = {name: getattr(self, name) for name in names}
         values |= {"content": self.text, "files": self.files or None}
@@ -101,7 +101,7 @@ class BenchSet:
         return sum(len(part.items) for part in self.parts)
 
     def first(self, limit: int | None) -> BenchSet:
-        """The set with at most ``limit`` questions, evenly spaced; parts without questions are dropped."""
+        """Return the set with at most ``limit`` questions, evenly spaced; parts without questions are dropped."""
         if limit is None or limit >= self.questions:
             return self
         if limit < 1:
@@ -115,7 +115,7 @@ class BenchSet:
         return replace(self, parts=tuple(part for part in parts if part.queries))
 
     def shuffled(self, rng: np.random.Generator) -> BenchSet:
-        """The set with the gold labels of each part shuffled among its questions, as a control."""
+        """Return the set with the gold labels of each part shuffled among its questions, as a control."""
         return replace(self, parts=tuple(_shuffled(part, rng) for part in self.parts))
 
 
@@ -145,7 +145,7 @@ def load(name: str, data: Path) -> BenchSet:
 
 
 def _file_of(name: str, data: Path) -> Path:
-    """The file of a set: the path itself, or the only file of that name in a folder."""
+    """Return the file of a set: the path itself, or the only file of that name in a folder."""
     if data.is_file():
         return data
     if not data.is_dir():
@@ -193,7 +193,7 @@ def _locomo(path: Path) -> BenchSet:
 
 
 def _dialogue(dialogue: Mapping[str, Any]) -> BenchPart:
-    """A dialogue: each turn is a memory; a question whose evidence is not in it is left out."""
+    """Return a dialogue: each turn is a memory; a question whose evidence is not in it is left out."""
     items = tuple(_turns(dialogue["conversation"]))
     keys = {item.key for item in items}
     queries = []
@@ -221,7 +221,7 @@ def _turns(conversation: Mapping[str, Any]) -> list[BenchItem]:
 
 
 def _hotpot(path: Path) -> BenchSet:
-    """HotpotQA: the gold labels are the titles of the supporting facts."""
+    """Read HotpotQA: the gold labels are the titles of the supporting facts."""
     return _passages(
         "hotpot",
         path,
@@ -232,7 +232,7 @@ def _hotpot(path: Path) -> BenchSet:
 
 
 def _musique(path: Path) -> BenchSet:
-    """MuSiQue: the gold labels are the titles of the supporting paragraphs."""
+    """Read MuSiQue: the gold labels are the titles of the supporting paragraphs."""
     return _passages(
         "musique",
         path,
@@ -245,7 +245,7 @@ def _musique(path: Path) -> BenchSet:
 
 
 def _passages(name: str, path: Path, query: Callable[[Mapping[str, Any]], BenchQuery]) -> BenchSet:
-    """Questions about a corpus of passages in a file beside them."""
+    """Read questions about a corpus of passages in a file beside them."""
     corpus = path.with_name(f"{path.stem}{_CORPUS}.json")
     if not corpus.is_file():
         raise ParamError("data", str(path), f"must have its passages beside it, in {corpus.name}")
@@ -272,7 +272,7 @@ def _passages(name: str, path: Path, query: Callable[[Mapping[str, Any]], BenchQ
 
 
 def _rows(corpus: Any) -> list[tuple[str, str]]:
-    """Titles and texts: an object of lists of sentences, or a list of passages."""
+    """Return the titles and texts of an object of lists of sentences, or of a list of passages."""
     if isinstance(corpus, dict):
         return [(title, text if isinstance(text, str) else "".join(text)) for title, text in corpus.items()]
     return [(passage["title"], passage["text"]) for passage in corpus]

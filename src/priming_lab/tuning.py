@@ -39,7 +39,7 @@ class WeightSearch:
     """A coordinate search for weights: one term after the other, by factors of the profile's own weight."""
 
     def __init__(self, own: RecallParams, now: RecallParams, score: Score) -> None:
-        """``own`` is the recipe of the profile, ``now`` the recipe in force."""
+        """Take ``own``, the recipe of the profile, and ``now``, the recipe in force."""
         self._own, self.now = own, now
         self._score = score
         self._qualities: dict[tuple[tuple[str, float], ...], Floats] = {}
@@ -47,7 +47,7 @@ class WeightSearch:
         self._terms = self._sensitive_terms()
 
     def _sensitive_terms(self) -> Sequence[str]:
-        """The terms whose smallest or largest weight makes a difference, those with the largest difference first."""
+        """Return the terms whose smallest or largest weight makes a difference, the largest difference first."""
         ends = min(_FACTORS), max(_FACTORS)
         difference = {
             term: max(
@@ -62,14 +62,14 @@ class WeightSearch:
         return sorted((term for term in WEIGHTS if difference[term]), key=lambda term: -difference[term])
 
     def quality(self, weights: TermWeights) -> Floats:
-        """The quality of each cue with ``weights`` in place of the weights in force."""
+        """Return the quality of each cue with ``weights`` in place of the weights in force."""
         name = tuple(sorted(weights.items()))
         if name not in self._qualities:
             self._qualities[name] = self._score(with_weights(self.now, weights))
         return self._qualities[name]
 
     def best(self, cues: Ints) -> TermWeights:
-        """The weights with the best mean quality over ``cues`` by which no cue loses more than the margin."""
+        """Return the weights with the best mean quality over ``cues`` by which no cue loses more than the margin."""
         best: TermWeights = {}
         reached = float(self.base[cues].mean())
         for term in self._terms:
@@ -81,7 +81,7 @@ class WeightSearch:
         return best
 
     def _candidates(self, term: str, best: TermWeights, factors: Sequence[float]) -> list[TermWeights]:
-        """The best weights so far with other weights for one term, as far as they are in range."""
+        """Return the best weights so far with other weights for one term, as far as they are in range."""
         tried = list[TermWeights]()
         for factor in factors:
             changed = {name: factor * getattr(self._own, name) for name in WEIGHTS[term]}
@@ -97,7 +97,7 @@ class WeightSearch:
 
 
 def propose_weights(search: WeightSearch) -> Reweighing | None:
-    """The weights with the best quality over all cues, and their gain by cross-validation; None if none are better.
+    """Return the weights of best quality over all cues, and their gain by cross-validation; None if none are better.
 
     Each fold of the cues is held out once, and scored with the weights that are best for the other folds.
     """

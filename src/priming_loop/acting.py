@@ -49,7 +49,7 @@ def acting_prompt(
     failed: Verification | None = None,
     advice: str | None = None,
 ) -> str:
-    """The prompt of the act phase.
+    """Return the prompt of the act phase.
 
     Args:
         plan: the task.
@@ -79,7 +79,7 @@ def _task_section(plan: TaskPlan) -> str:
 
 
 def parse_result(answer: Answer) -> ActionResult:
-    """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
+    """Return the result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
     if answer["status"] == BLOCKED and not (answer["obstacle"] or answer["details"]):
         raise ParamError("obstacle", answer["obstacle"], "must say what blocks the task")
     utilized = tuple(dict.fromkeys(filter(None, answer["utilized"])))

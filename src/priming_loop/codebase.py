@@ -110,7 +110,7 @@ CONTEXT = ContextParams()
 def look(
     folder: Path, objective: str, *, mentions: Sequence[str] = (), store: Path | None = None
 ) -> Codebase:
-    """The languages, tests and frameworks of a folder, and the files that an objective is about, best first.
+    """Return the languages, tests and frameworks of a folder, and the files that an objective is about, best first.
 
     ``mentions`` are texts of memories and deliveries about the objective: the files that they name rank higher.
     ``store`` is the file of the memory itself, which is no part of the project.
@@ -126,7 +126,7 @@ def look(
 
 
 def listed(folder: Path, *, store: Path | None = None) -> list[str]:
-    """The files of a folder by their paths in it, sorted: in a repository those that git knows.
+    """Return the files of a folder by their paths in it, sorted: in a repository those that git knows.
 
     Before anything was added to a repository, and in a folder that git ignores, the files that are there count. The
     memory's own files never do.
@@ -138,7 +138,7 @@ def listed(folder: Path, *, store: Path | None = None) -> list[str]:
 
 
 def relevant(folder: Path, files: Sequence[str], objective: str, mentions: Sequence[str]) -> tuple[str, ...]:
-    """The files that an objective is about: named by it or by a memory, or with words in common.
+    """Return the files that an objective is about: named by it or by a memory, or with words in common.
 
     The name of the project says of no file that it is meant.
     """
@@ -163,7 +163,7 @@ def relevant(folder: Path, files: Sequence[str], objective: str, mentions: Seque
 
 
 def read(path: Path, most: int) -> str:
-    """The beginning of a text file; "" for a binary file, a link, or a file that cannot be read."""
+    """Return the beginning of a text file; "" for a binary file, a link, or a file that cannot be read."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return ""
@@ -175,7 +175,7 @@ def read(path: Path, most: int) -> str:
 
 
 def _by_git(folder: Path, *which: str) -> list[str]:
-    """The files that git lists, that exist, and whose paths can be written in a prompt unchanged.
+    """Return the files that git lists, that exist, and whose paths can be written in a prompt unchanged.
 
     There are none outside a repository, or if the folder itself is ignored.
     """
@@ -197,7 +197,7 @@ def _by_git(folder: Path, *which: str) -> list[str]:
 
 
 def _in_repository(folder: Path) -> bool:
-    """Whether git may have a list of the folder's files: otherwise no process is started."""
+    """Tell whether git may have a list of the folder's files: otherwise no process is started."""
     place = folder.absolute()
     return "GIT_DIR" in os.environ or any((parent / ".git").exists() for parent in (place, *place.parents))
 
@@ -214,12 +214,12 @@ def _by_walking(folder: Path, most: int) -> list[str]:
 
 
 def _split(text: str) -> str:
-    """A text with its names split into words, such as ``parseHeader`` and ``parse_header``."""
+    """Return a text with its names split into words, such as ``parseHeader`` and ``parse_header``."""
     return _HUMP.sub(" ", text)
 
 
 def tests_in(path: str) -> str | None:
-    """The folder of tests in which a file is, or the file's own folder if it is a test; None if it is not a test."""
+    """Return the folder of tests in which a file is, or the file's own folder if it is a test; else None."""
     parts = PurePosixPath(path).parts
     for depth, name in enumerate(parts[:-1], start=1):
         if name.lower() in _TEST_FOLDERS:
@@ -231,7 +231,7 @@ def tests_in(path: str) -> str | None:
 
 
 def _frameworks(folder: Path, files: Collection[str]) -> tuple[str, ...]:
-    """The frameworks that the project's manifests name, at its root and one folder below."""
+    """Return the frameworks that the project's manifests name, at its root and one folder below."""
     manifests = [path for path in files if PurePosixPath(path).name in _MANIFESTS and path.count("/") <= 1]
     counts: Mapping[str, int] = Counter(
         name
@@ -243,6 +243,6 @@ def _frameworks(folder: Path, files: Collection[str]) -> tuple[str, ...]:
 
 
 def _most(names: Iterable[str | None]) -> tuple[str, ...]:
-    """Names by frequency, the most frequent first."""
+    """Return the names by frequency, the most frequent first."""
     counts = Counter(name for name in names if name is not None)
     return tuple(sorted(counts, key=lambda name: (-counts[name], name)))

@@ -111,7 +111,7 @@ class _Match:
 
 
 def complexity(objective: str) -> Complexity:
-    """The level of an objective by its whole words ("standard" does not contain "and"), and its signals (Arc).
+    """Return the level of an objective by its whole words ("standard" does not contain "and"), and its signals (Arc).
 
     More than 40 words, or several parts that name places in a program, are complex; more than 20 words, or several
     parts, moderate; anything else is simple.
@@ -135,7 +135,7 @@ def complexity(objective: str) -> Complexity:
 
 
 def fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
-    """Whether a memory applies exactly here: by what its texts have to do with the objective, or by its conditions.
+    """Tell whether a memory applies exactly here: by what its texts have to do with the objective, or its conditions.
 
     No condition may be contradicted; those of a memory without such texts must all hold.
     """
@@ -146,7 +146,7 @@ def fires(record: MemoryRecord, cue: Cue, occasions: frozenset[str]) -> bool:
 
 
 def alternatives(memory: Namespace, session: Session) -> tuple[ShownMemory, ...]:
-    """Patterns about the objective of a session that no task of it was shown."""
+    """Return the patterns about the objective of a session that no task of it was shown."""
     tried = {key for task in session.tasks for key in task.injected}
     limit = LOOP.alternatives + len(tried)
     hits = _hits(
@@ -157,7 +157,7 @@ def alternatives(memory: Namespace, session: Session) -> tuple[ShownMemory, ...]
 
 
 def shown_memory(record: MemoryRecord) -> ShownMemory:
-    """A memory as a prompt shows it: when it applies and what to do, in one short line."""
+    """Return a memory as a prompt shows it: when it applies and what to do, in one short line."""
     own = LessonMetadata.of(record)
     text = cut(record.content, CONTEXT.memory_length)
     if own.trigger and own.resolution:
@@ -168,12 +168,12 @@ def shown_memory(record: MemoryRecord) -> ShownMemory:
 
 
 def _file_mentions(record: MemoryRecord) -> str:
-    """The text of a memory in which files may be named; it is not shown."""
+    """Return the text of a memory in which files may be named; it is not shown."""
     return "\n".join((record.heading or "", record.content, *LessonMetadata.of(record).delta))
 
 
 def _cue(objective: str, folder: Path | str | None, codebase: Codebase, cue: Cue | None) -> Cue:
-    """The cue of an objective, with the values of the conditions under which memories apply.
+    """Return the cue of an objective, with the values of the conditions under which memories apply.
 
     What the caller says of the surroundings comes before what the folder shows.
     """
@@ -191,7 +191,7 @@ def _cue(objective: str, folder: Path | str | None, codebase: Codebase, cue: Cue
 def _lessons(
     memory: Namespace, kind: str, objective: str, within: str | None, cue: Cue, session: str | None
 ) -> list[_Match]:
-    """The memories of a kind that match the objective, those that apply exactly here first, then the best.
+    """Return the memories of a kind that match the objective, those that apply exactly here first, then the best.
 
     Candidates are the nearest by words and by meaning. Each of their texts is matched on its own. After those that
     match come the lessons of the whole objective that this is a task of.
@@ -222,7 +222,7 @@ def _lessons(
 def _is_shown(
     memory: Namespace, record: MemoryRecord, objective: str, within: str | None, occasions: frozenset[str]
 ) -> bool:
-    """Whether a lesson that does not apply just here says something about an objective.
+    """Tell whether a lesson that does not apply just here says something about an objective.
 
     What it says failed or helped is what the objective says; or it warns of that; or it does the same with another
     thing of a kind; or it is about the objective that this is a task of.
@@ -246,7 +246,7 @@ def _objective_of(record: MemoryRecord) -> list[str]:
 
 
 def _score(record: MemoryRecord, relevance: float, now: datetime) -> float:
-    """Arc's score of a memory, by the best match of its texts."""
+    """Return Arc's score of a memory, by the best match of its texts."""
     since = record.use.last_used_at or record.recorded_at or now
     recency = recency_half_life(days_between(since, now), FORGETTING.half_life)
     worth = effectiveness(record.use.helped, record.use.failed)
@@ -254,7 +254,7 @@ def _score(record: MemoryRecord, relevance: float, now: datetime) -> float:
 
 
 def _hits(memory: Namespace, objective: str, **arguments: Any) -> tuple[Hit, ...]:
-    """The hits of a recall; none in a namespace that does not exist yet."""
+    """Return the hits of a recall; none in a namespace that does not exist yet."""
     try:
         return recall(memory, objective, **arguments).hits
     except NotFound:
@@ -262,7 +262,7 @@ def _hits(memory: Namespace, objective: str, **arguments: Any) -> tuple[Hit, ...
 
 
 def _related(memory: Namespace, objective: str, session: str | None) -> list[MemoryRecord]:
-    """Memories about the objective: near to it in one of their texts, or with two of its words."""
+    """Return the memories about the objective: near to it in one of their texts, or with two of its words."""
     hits = _hits(memory, objective, limit=_AROUND, session=session)
     records = [hit.memory for hit in hits if hit.memory.kind != "entity"]
     near = knowledge.closeness(memory, objective, [knowledge.lesson_texts(record) for record in records])
@@ -275,13 +275,13 @@ def _related(memory: Namespace, objective: str, session: str | None) -> list[Mem
 
 
 def _store_file(memory: Namespace) -> Path | None:
-    """The file of the store, which is not part of a project; nor are the files beside it with its name."""
+    """Return the file of the store, which is not part of a project; nor are the files beside it with its name."""
     scratch = memory.store.place.scratch
     return None if scratch is None else scratch.with_suffix("")
 
 
 def _connected(memory: Namespace, keys: Sequence[str]) -> list[MemoryRecord]:
-    """The memories that strong links connect with those that are shown: links that were made or learned."""
+    """Return the memories that strong links connect with those that are shown: links that were made or learned."""
     if not keys:
         return []
     neighbours = neighbors(memory, keys, hops=CONTEXT.hops, least=CONTEXT.link_weight)
@@ -289,12 +289,12 @@ def _connected(memory: Namespace, keys: Sequence[str]) -> list[MemoryRecord]:
 
 
 def sections(*texts: str | None) -> str:
-    """The sections of a prompt, empty ones left out."""
+    """Return the sections of a prompt, empty ones left out."""
     return "\n\n".join(text for text in texts if text)
 
 
 def advice(assessment: Assessment | None) -> str | None:
-    """The advice of metacognition for the next step; None if all goes well."""
+    """Return the advice of metacognition for the next step; None if all goes well."""
     if assessment is None or assessment.advice not in _ADVICE:
         return None
     failures = assessment.consecutive_failures
@@ -303,7 +303,7 @@ def advice(assessment: Assessment | None) -> str | None:
 
 
 def memories_section(gathered: ObjectiveContext) -> str:
-    """Each memory on a line with its key, those that fire first."""
+    """Return each memory on a line with its key, those that fire first."""
     if not gathered.shown:
         return "There are no memories about this."
     lines = []
@@ -315,7 +315,7 @@ def memories_section(gathered: ObjectiveContext) -> str:
 
 
 def codebase_section(codebase: Codebase) -> str | None:
-    """The files of the project; None if there is nothing to report."""
+    """Return the files of the project; None if there is nothing to report."""
     named = {"languages": codebase.languages, "frameworks": codebase.frameworks, "tests in": codebase.tests}
     lines = [f"{title}: {', '.join(map(label, names))}" for title, names in named.items() if names]
     lines += ["files about it:", *map(quote_text, codebase.relevant)] if codebase.relevant else []
@@ -323,19 +323,19 @@ def codebase_section(codebase: Codebase) -> str | None:
 
 
 def listing(title: str, texts: Iterable[str], most: int = CONTEXT.memory_length) -> str | None:
-    """A section of texts, each quoted on a line and shortened to ``most`` characters; None without any."""
+    """Return a section of texts, each quoted on a line and shortened to ``most`` characters; None without any."""
     lines = [quote_text(cut(text, most)) for text in texts]
     return f"{title}\n" + fenced("\n".join(lines)) if lines else None
 
 
 def lineage_section(lineage: Sequence[str]) -> str | None:
-    """The latest tasks and attempts."""
+    """Return the latest tasks and attempts."""
     latest = lineage[len(lineage) - CONTEXT.lineage :] if len(lineage) > CONTEXT.lineage else lineage
     return listing("Earlier tasks and attempts:", latest)
 
 
 def verification_section(failed: Verification) -> str:
-    """The result of the previous attempt's gate: how its command ended, and the end of what it printed."""
+    """Return the result of the previous attempt's gate: how its command ended, and the end of what it printed."""
     how = "was late" if failed.status == "late" else f"ended with status {failed.exit_status}"
     output = shortened(plain(failed.output), CONTEXT.text_length) or "(it printed nothing)"
     return f"The last attempt did not pass: its command {how}, and printed:\n" + fenced(output)

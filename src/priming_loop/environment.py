@@ -85,7 +85,7 @@ class _Output:
         self._reader.start()
 
     def text(self, patience: float) -> str:
-        """The output, with a line that states how much of it was left out.
+        """Return the output, with a line that states how much of it was left out.
 
         It waits for the rest, but not for a process that left the group and holds the pipe open.
         """
@@ -113,7 +113,7 @@ T = TypeVar("T")
 
 
 def check_present(agent: Agent | None) -> Agent:
-    """An agent, which must be named."""
+    """Return an agent, which must be named."""
     if agent is None:
         rule = "must be given: --agent 'claude -p', --model URL,NAME, PRIMING_AGENT, or agent.command in the settings"
         raise ParamError("agent", None, rule)
@@ -121,7 +121,7 @@ def check_present(agent: Agent | None) -> Agent:
 
 
 def with_timeout(agent: Agent, seconds: float) -> Agent:
-    """The agent with a timeout for each answer; an agent of another class keeps its own."""
+    """Return the agent with a timeout for each answer; an agent of another class keeps its own."""
     if not isinstance(agent, (CommandAgent, EndpointAgent)):
         return agent
     return replace(agent, params=replace(agent.params, timeout=seconds))
@@ -132,7 +132,7 @@ class Stopped(Exception):
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object that has all of these properties, and no others."""
+    """Return the schema of an object that has all of these properties, and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -142,7 +142,7 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def validated_answer(agent: Agent, prompt: str, schema: Schema, parse: Callable[[Answer], T]) -> T:
-    """The parsed answer of an agent; if ``parse`` raises ``ParamError``, the agent is asked again with the reason.
+    """Return an agent's parsed answer; if ``parse`` raises ``ParamError``, the agent is asked again with the reason.
 
     Raises:
         AgentError: the agent gives no answer, or none that makes sense.
@@ -162,7 +162,7 @@ def validated_answer(agent: Agent, prompt: str, schema: Schema, parse: Callable[
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A value of an answer without white space around its texts, None for a blank text.
+    """Return a value of an answer without white space around its texts, None for a blank text.
 
     Raises:
         ParamError: a text that is too long or contains NUL.
@@ -186,11 +186,11 @@ class Person(Protocol):
     """A person who is present and can be asked."""
 
     def answer(self, session: Session, question: str) -> str | None:
-        """Their answer to a question; None if they give none now."""
+        """Return their answer to a question; None if they give none now."""
         ...
 
     def allow(self, session: Session, wait: Wait) -> bool:
-        """Whether they allow the next step."""
+        """Tell whether they allow the next step."""
         ...
 
 
@@ -231,16 +231,16 @@ class Turn:
         return Sessions(self.environment.memory)
 
     def seconds(self) -> float:
-        """The time worked on the session, in all."""
+        """Return the time worked on the session, in all."""
         return self.session.seconds + max(0.0, self.environment.monotonic() - self.began)
 
     def seconds_left(self) -> float:
-        """The seconds left of the session's minutes; infinite without a limit."""
+        """Return the seconds left of the session's minutes; infinite without a limit."""
         minutes = self.session.limits.minutes
         return inf if minutes is None else minutes * SECONDS - self.seconds()
 
     def task(self, session: Session) -> Task | None:
-        """The pending task in work; None if there is none, or none to report on."""
+        """Return the pending task in work; None if there is none, or none to report on."""
         if self.seq is None:
             return session.next_task
         task = session.task(self.seq)
@@ -266,7 +266,7 @@ class Turn:
             raise
 
     def allows(self, session: Session, wait: Wait) -> bool:
-        """Whether a person is present and says yes."""
+        """Tell whether a person is present and says yes."""
         person = self.environment.person
         return person is not None and person.allow(session, wait)
 
@@ -284,6 +284,6 @@ class Turn:
         return session
 
     def lineage(self, session: Session) -> tuple[str, ...]:
-        """The tasks that are closed, in words, those of the session above first."""
+        """Return the tasks that are closed, in words, those of the session above first."""
         tasks = (*(self.parent.tasks if self.parent is not None else ()), *session.tasks)
         return tuple(task.summary for task in tasks if task.status != "pending")

@@ -43,7 +43,7 @@ _RAISED = re.compile(r"[\w.]*(?:Error|Exception)\b")
 
 
 def cut(text: str, most: int) -> str:
-    r"""A text on one line, shortened at its end.
+    r"""Return a text on one line, shortened at its end.
 
     >>> cut("a long\nline", 8)
     'a long…'
@@ -53,13 +53,13 @@ def cut(text: str, most: int) -> str:
 
 
 def plain(text: str) -> str:
-    """A text line by line as a terminal shows it, with hidden characters written out."""
+    """Return a text line by line as a terminal shows it, with hidden characters written out."""
     lines = _TERMINAL.sub("", text).replace("\t", "    ").splitlines()
     return "\n".join(map(visible, lines))
 
 
 def shortened(text: str, most: int) -> str:
-    """A text shortened in its middle: the end of a failure says more than its beginning."""
+    """Return a text shortened in its middle: the end of a failure says more than its beginning."""
     if len(text) <= most:
         return text
     head = most // 4
@@ -67,7 +67,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def symptom(verified: Verification) -> str | None:
-    r"""The most telling line of a gate's output.
+    r"""Return the most telling line of a gate's output.
 
     >>> symptom(Verification("pytest", "failed", 1, "E   NameError: x\n1 failed in 0.1s"))
     'NameError: x'
@@ -137,7 +137,7 @@ _FIELDS = {field.name: field.default for field in fields(LessonMetadata)}
 
 
 def _like(default: Any, value: Any) -> Any:
-    """A value of the type of a default, or else the default; of a list its texts, of a text itself."""
+    """Return a value of the type of a default, or else the default; of a list its texts, of a text itself."""
     if isinstance(default, tuple):
         items = value if isinstance(value, (list, tuple)) else [value]
         return tuple(item for item in items if isinstance(item, str))
@@ -147,25 +147,25 @@ def _like(default: Any, value: Any) -> Any:
 
 
 def lesson_texts(record: MemoryRecord) -> tuple[str, ...]:
-    """The texts of a memory; for a lesson its objective, task, trigger, failure and resolution."""
+    """Return the texts of a memory; for a lesson its objective, task, trigger, failure and resolution."""
     own = LessonMetadata.of(record)
     texts = (own.objective, _task(own), own.trigger, own.failed, own.advice)
     return tuple(dict.fromkeys(filter(None, texts))) or (record.content,)
 
 
 def triggers(record: MemoryRecord) -> tuple[str, ...]:
-    """The texts of a lesson that state when it applies: its trigger, its task and its objective."""
+    """Return the texts of a lesson that state when it applies: its trigger, its task and its objective."""
     own = LessonMetadata.of(record)
     return tuple(dict.fromkeys(filter(None, (own.trigger, _task(own), own.objective))))
 
 
 def _task(lesson: LessonMetadata) -> str:
-    """The task of a lesson; that of an earlier version is in its trigger."""
+    """Return the task of a lesson; that of an earlier version is in its trigger."""
     return lesson.task or lesson.trigger.partition(_CAUSE)[0]
 
 
 def meaning_same(memory: Namespace, text: str, others: Sequence[str]) -> bool:
-    """Whether any of some other texts asks for what a text asks for, in whatever words.
+    """Tell whether any of some other texts asks for what a text asks for, in whatever words.
 
     Meaning decides, by the vectors in use; but not where the judge reads a change, where numbers differ, or where the
     same is to be done with something else: "deploy to staging", "deploy to production". What is done to the same
@@ -180,12 +180,12 @@ def meaning_same(memory: Namespace, text: str, others: Sequence[str]) -> bool:
 
 
 def same_at(memory: Namespace) -> float:
-    """The cosine from which two texts mean the same, by the vectors in use."""
+    """Return the cosine from which two texts mean the same, by the vectors in use."""
     return _SAME_BY_WORDS if isinstance(memory.embedder, HashedEmbedder) else _SAME
 
 
 def _is_of_another(first: str, second: str) -> bool:
-    """Whether two texts name other numbers, do the same with other things, or the opposite."""
+    """Tell whether two texts name other numbers, do the same with other things, or the opposite."""
     kind = judge(first, second).kind
     if kind in ("same", "changes") or _numbers_differ(first, second):
         return kind != "same"
@@ -195,7 +195,7 @@ def _is_of_another(first: str, second: str) -> bool:
 
 
 def _has_another_action(first: str, second: str) -> bool:
-    """Whether the second of two texts only says another action, with which it begins, of what the first names."""
+    """Tell whether the second text only says another action, with which it begins, of what the first names."""
     ours, theirs = (
         {word.stem for word in read(text).words if word.text.casefold() != _action(text)}
         for text in (first, second)
@@ -209,18 +209,18 @@ def _numbers_differ(first: str, second: str) -> bool:
 
 
 def _action(text: str) -> str:
-    """The word with which a text begins: it says what is to be done."""
+    """Return the word with which a text begins: it says what is to be done."""
     match = _FIRST.search(text)
     return match[0].casefold() if match else ""
 
 
 def is_kin(first: str, second: str) -> bool:
-    """Whether two tasks do the same, if with other things of a kind: "enter the krone", "enter the franc"."""
+    """Tell whether two tasks do the same, if with other things of a kind: "enter the krone", "enter the franc"."""
     return stem(_action(first)) == stem(_action(second)) and not _numbers_differ(first, second)
 
 
 def occasions_of(memory: Namespace, record: MemoryRecord, text: str) -> frozenset[str]:
-    """What each text that says when a lesson applies has to do with a text; other words of the same meaning apply."""
+    """Return what each text on when a lesson applies has to do with a text; other words of the same meaning apply."""
     verbal = {each: _occasion(each, text) for each in triggers(record)}
     is_decided = any(
         kind != "elsewhere" and not (kind == "mentions" and _has_another_verb(each, text))
@@ -241,12 +241,12 @@ def _occasion(trigger: str, text: str) -> str:
 
 
 def _has_another_verb(first: str, second: str) -> bool:
-    """Whether a text does not even mention what another says is to be done."""
+    """Tell whether a text does not even mention what another says is to be done."""
     return stem(_action(first)) not in {stem(word.casefold()) for word in _FIRST.findall(second)}
 
 
 def applies(memory: Namespace, record: MemoryRecord, text: str) -> bool:
-    """Whether a lesson is about just this, by its words: only then it answers for what becomes of it.
+    """Tell whether a lesson is about just this, by its words: only then it answers for what becomes of it.
 
     A lesson that applies by its meaning is told, but vectors know what is spoken of better than what is done with it.
     """
@@ -262,7 +262,7 @@ def _nearest(memory: Namespace, text: str, others: Sequence[str]) -> str:
 
 
 def closeness(memory: Namespace, text: str, groups: Sequence[Sequence[str]]) -> list[float]:
-    """The cosine of a text and the nearest text of each group, "v2" read as "version 2"; 0 for an empty group."""
+    """Return the cosine of a text and the nearest of each group, "v2" read as "version 2"; 0 for an empty group."""
     distinct = list(dict.fromkeys(other for group in groups for other in group))
     if not distinct:
         return [0.0] * len(groups)
@@ -275,7 +275,7 @@ _RECENT: dict[tuple[str, str], NDArray[np.float32]] = {}
 
 
 def _vectors(memory: Namespace, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-    """The vectors of some texts; each text is embedded once for as long as it is compared."""
+    """Return the vectors of some texts; each text is embedded once for as long as it is compared."""
     generation = memory.embedder.generation
     written = {text: (generation, _VERSION.sub("version ", text)) for text in texts}
     missing = [key for key in dict.fromkeys(written.values()) if key not in _RECENT]
@@ -288,7 +288,7 @@ def _vectors(memory: Namespace, texts: Sequence[str]) -> list[NDArray[np.float32
 
 
 def existing(memory: Namespace, name: str) -> MemoryRecord | None:
-    """The memory of a key or an id; None if there is none."""
+    """Return the memory of a key or an id; None if there is none."""
     try:
         return get(memory, name)
     except (NotFound, ParamError):
@@ -301,7 +301,7 @@ _TRUST = "agent"
 
 
 def lesson(kind: str, trigger: str, resolution: str, **metadata: Any) -> dict[str, Any]:
-    """The arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are not its metadata.
+    """Return the arguments of ``remember`` for a lesson; ``session``, ``source`` and ``trust`` are not its metadata.
 
     Its content has a line for each of its texts, so that each can be matched.
     """
@@ -319,7 +319,7 @@ def lesson(kind: str, trigger: str, resolution: str, **metadata: Any) -> dict[st
 
 
 def failure(session: Session, task: Task) -> dict[str, Any] | None:
-    """The lesson of a task that is blocked or took several attempts: what went wrong, and what to do instead."""
+    """Return the lesson of a task that is blocked or took several attempts: what went wrong, what to do instead."""
     failed = failed_attempts(task.attempts)
     if task.status == BLOCKED:
         attempt = task.attempts[-1] if task.attempts else None
@@ -346,7 +346,7 @@ def failure(session: Session, task: Task) -> dict[str, Any] | None:
 
 
 def pattern(session: Session, task: Task) -> dict[str, Any] | None:
-    """The lesson of a delivered task: what worked, if its result says how."""
+    """Return the lesson of a delivered task: what worked, if its result says how."""
     if task.status != DELIVERED or not task.attempts:
         return None
     how = _learning(task.attempts[-1:]) or _details(task.attempts[-1])
@@ -374,7 +374,7 @@ def _lesson_of(
 
 
 def failed_attempts(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """The attempts whose gate did not pass."""
+    """Return the attempts whose gate did not pass."""
     return [each for each in attempts if each.verified and each.verified.status in ("failed", "late")]
 
 
@@ -385,7 +385,7 @@ def _obstacle(attempt: Attempt) -> str | None:
 
 
 def _learning(attempts: Sequence[Attempt]) -> str | None:
-    """The latest lesson that a result states."""
+    """Return the latest lesson that a result states."""
     learnings = (attempt.acted.learning for attempt in reversed(attempts) if attempt.acted)
     return next((learning for learning in learnings if learning), None)
 

@@ -34,12 +34,12 @@ class _ClosedTask:
     task: Task
 
     def id(self, part: str) -> str:
-        """The id of an operation: always the same for a part of a task."""
+        """Return the id of an operation: always the same for a part of a task."""
         name = f"priming:{self.memory.namespace}:{self.session.id}:{self.task.seq}:{part}"
         return str(uuid5(NAMESPACE_OID, name))
 
     def operation(self, part: str) -> Operation | None:
-        """The operation of a part, if it was carried out."""
+        """Return the operation of a part, if it was carried out."""
         return operation(self.memory, self.id(part))
 
     def once(self, part: str, act: Callable[[], object]) -> tuple[str, ...]:
@@ -105,14 +105,14 @@ def _result(stored: lessons.StoredLesson) -> LearningResult:
 
 
 def _shown(closed: _ClosedTask, attempts: Iterable[Attempt]) -> dict[str, MemoryRecord]:
-    """The memories that attempts with a result were shown, by the names of then; those that exist."""
+    """Return the memories that attempts with a result were shown, by the names of then; those that exist."""
     names = dict.fromkeys(name for attempt in attempts if attempt.acted for name in attempt.injected)
     records = {name: knowledge.existing(closed.memory, name) for name in names}
     return {name: record for name, record in records.items() if record is not None}
 
 
 def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None) -> tuple[str, ...]:
-    """The failures that happened again although an attempt that did not pass was shown them."""
+    """Return the failures that happened again although an attempt that did not pass was shown them."""
     if failed is None:
         return ()
     attempts = closed.task.attempts[:-1] if closed.task.status == DELIVERED else closed.task.attempts
@@ -121,7 +121,7 @@ def _recurred(closed: _ClosedTask, failed: dict[str, Any] | None) -> tuple[str, 
 
 
 def _credited(closed: _ClosedTask, recurred: Sequence[str], repeated: str | None) -> LearningResult:
-    """Verdicts on the memories shown in attempts that have a result, and the names that match none of them.
+    """Return verdicts on the memories shown in attempts that have a result, and the names that match none of them.
 
     Blamed are only memories that apply to this task, and those that were used against the verdict of its gate; none
     that repeats the advice of a lesson that helped, and no wall without advice where the task is blocked: it stands.

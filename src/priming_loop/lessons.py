@@ -96,13 +96,13 @@ def store_lesson(
 
 
 def repeated_lesson(memory: Namespace, arguments: Mapping[str, Any]) -> str | None:
-    """The key of the active memory that says the same as a lesson."""
+    """Return the key of the active memory that says the same as a lesson."""
     match = _match(memory, draft(arguments))
     return match[1].key if match is not None and match[0] == "same" else None
 
 
 def _match(memory: Namespace, lesson: Draft) -> tuple[str, MemoryRecord, float] | None:
-    """The nearest memory that says the ``same`` as a lesson, or else ``changes`` what it says, and their cosine.
+    """Return the nearest memory that says the ``same`` as a lesson, else ``changes`` what it says, and their cosine.
 
     Compared are trigger and resolution: lessons of one objective share its text without being the same. A failure
     without a resolution is the same as any of its trigger. A lesson does not take the place of what is trusted more:
@@ -177,7 +177,7 @@ def overcome(memory: Namespace, key: str, text: str) -> None:
 
 
 def recurring(memory: Namespace, trigger: str, keys: Collection[str]) -> list[str]:
-    """The failures among these memories that have this trigger, or nearly so."""
+    """Return the failures among these memories that have this trigger, or nearly so."""
     with memory.lock:
         records = [record for key in keys if (record := memory.find(key)).kind == FAILURE]
     own = [LessonMetadata.of(record).trigger for record in records]
@@ -190,7 +190,7 @@ def recurring(memory: Namespace, trigger: str, keys: Collection[str]) -> list[st
 
 
 def _free_key(memory: Namespace, lesson: Draft) -> str:
-    """A key from the first words of a lesson, numbered where the key is in use."""
+    """Return a key from the first words of a lesson, numbered where the key is in use."""
     key = slug(lesson.heading or lesson.content.partition("\n")[0])
     numbered = [key, *(f"{key}-{number}" for number in range(2, _NUMBERED))]
     taken = memory.ids_of(numbered)
@@ -199,24 +199,24 @@ def _free_key(memory: Namespace, lesson: Draft) -> str:
 
 
 def _same_occasion(old: str, new: str) -> bool:
-    """Whether two triggers say the same."""
+    """Tell whether two triggers say the same."""
     return judge(_lasting(old), _lasting(new)).kind == "same"
 
 
 def _lasting(trigger: str) -> str:
-    """A trigger without lines, durations and addresses."""
+    """Return a trigger without lines, durations and addresses."""
     return _VOLATILE.sub(" ", trigger)
 
 
 def _parts(lesson: Draft | MemoryRecord) -> tuple[str, str]:
-    """The trigger and the resolution of a lesson; of another memory its first line and the others."""
+    """Return the trigger and the resolution of a lesson; of another memory its first line and the others."""
     own = LessonMetadata.of(lesson)
     first, _, rest = lesson.content.partition("\n")
     return (own.trigger, own.resolution) if own.trigger and own.resolution else (first, rest)
 
 
 def nearest(memory: Namespace, text: str, kind: str) -> list[MemoryRecord]:
-    """The active memories of a kind whose whole text is nearest to ``text``, nearest first."""
+    """Return the active memories of a kind whose whole text is nearest to ``text``, nearest first."""
     (vector,) = memory.embedder.embed([text])
     with memory.lock:
         now = memory.now()

@@ -53,7 +53,7 @@ def neighbors(memory: Namespace, keys: Collection[str], *, hops: int, least: flo
 def _next_hop(
     memory: Namespace, frontier: dict[str, tuple[float, str]], visited: Collection[str], least: float
 ) -> dict[str, tuple[float, str]]:
-    """The memories that are one link further: by id the best weakest weight on a path, and the last relation."""
+    """Return the memories one link further: by id the best weakest weight on a path, and the last relation."""
     paths: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
     signs = memory.signs()
     for link in memory.rows(LinkRow, ids=frontier):

@@ -80,7 +80,7 @@ def planning_prompt(
     lineage: Sequence[str] = (),
     subgoal: str | None = None,
 ) -> str:
-    """The prompt of the reason phase.
+    """Return the prompt of the reason phase.
 
     Args:
         gathered: the objective and its context.
@@ -113,7 +113,7 @@ def planning_prompt(
 
 
 def proven(turn: Turn, session: Session) -> Session | None:
-    """The session with the plan with which its objective succeeded again and again; None if none is proven.
+    """Return the session with the plan with which its objective succeeded again and again; None if none is proven.
 
     Slow reasoning becomes a rule that fires (the seed's chunking): the latest run of the objective has delivered
     all its tasks, and so have at least ``LOOP.proven`` runs in all, by the same patterns, which are still in use.
@@ -135,7 +135,7 @@ def proven(turn: Turn, session: Session) -> Session | None:
 
 
 def _way(session: Session) -> tuple[str, ...] | None:
-    """The patterns that record how a session delivered each task; None if it did not, or without a record."""
+    """Return the patterns that record how a session delivered each task; None if it did not, or without a record."""
     if any(task.status != DELIVERED or task.learnt is None for task in session.tasks):
         return None
     patterns = [task.learnt.patterns for task in session.tasks if task.learnt is not None]
@@ -143,7 +143,7 @@ def _way(session: Session) -> tuple[str, ...] | None:
 
 
 def _failed_section(gathered: ObjectiveContext) -> str | None:
-    """How often the objective failed, and how, once that is more than once: another way is due."""
+    """Return how often the objective failed, and how, once that is more than once: another way is due."""
     if gathered.failed < REPEATED:
         return None
     return context.listing(
@@ -154,7 +154,7 @@ def _failed_section(gathered: ObjectiveContext) -> str | None:
 
 
 def repeated_way(gathered: ObjectiveContext, plan: PlanningResult) -> str | None:
-    """Why a plan will not do: a task of it is no other way than what failed more than once; None if all are."""
+    """Tell why a plan will not do: a task of it is no other way than what failed more than once; None if all are."""
     if gathered.failed < REPEATED:
         return None
     pairs = ((task.objective, way) for task in plan.tasks for way in gathered.ways)
@@ -170,7 +170,7 @@ def _answers_section(answered: Sequence[tuple[str, str]]) -> str | None:
 
 
 def parse_plan(answer: Answer) -> PlanningResult:
-    """The result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
+    """Return the result that an answer of the schema contains; ``ParamError`` if the answer contradicts itself."""
     assessment, question, impasse = answer["assessment"], answer["question"], answer["impasse"]
     tasks = tuple(_task(f"tasks[{number}]", task) for number, task in enumerate(answer["tasks"]))
     _check(assessment, tasks, question, impasse)
@@ -216,7 +216,7 @@ def _task(where: str, answer: Mapping[str, Any]) -> TaskPlan:
 
 
 def _without_progress(turn: Turn, session: Session, impasse: Impasse) -> str | None:
-    """Why another impasse is no progress: its subgoal is a repetition, or the one before led to no task at all."""
+    """Tell why another impasse is no progress: its subgoal is repeated, or the one before led to no task at all."""
     members = [session]
     while members[-1].parent is not None:
         members.append(turn.sessions.get(members[-1].parent))
@@ -231,7 +231,7 @@ def _without_progress(turn: Turn, session: Session, impasse: Impasse) -> str | N
 
 
 def is_repeated(memory: Namespace, subgoal: str, others: Sequence[str]) -> bool:
-    """Whether a subgoal is one of these objectives, or one in other words."""
+    """Tell whether a subgoal is one of these objectives, or one in other words."""
     return any(judge(other, subgoal).kind == "same" for other in others) or meaning_same(
         memory, subgoal, others
     )
@@ -257,7 +257,7 @@ def new_subgoal(turn: Turn, session: Session, impasse: Impasse) -> Session:
 
 
 def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
-    """The session of a subgoal, begun if necessary, with the time that is left."""
+    """Return the session of a subgoal, begun if necessary, with the time that is left."""
     assert session.below is not None, "set before"
     own: dict[str, Any] = {"parent": session.id, "depth": session.depth + 1, "yeses": session.yeses}
     own |= {"session_id": session.below, "fresh_context": session.fresh_context}
@@ -271,6 +271,6 @@ def subgoal_session(turn: Turn, session: Session, subgoal: str) -> Session:
 
 
 def outcome_of(session: Session) -> str:
-    """How a subgoal's session ended, in words."""
+    """Return how a subgoal's session ended, in words."""
     why = "" if session.why is None else f" ({session.why})"
     return "; ".join([f"{session.ended}{why}", *(task.summary for task in session.tasks)])

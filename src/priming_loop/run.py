@@ -124,7 +124,7 @@ def resume(environment: LoopEnvironment, session_id: str, options: ResumeOptions
 
 
 def _active(sessions: Sessions, session: Session) -> Session:
-    """The session in progress: the last in the chain of subgoals."""
+    """Return the session in progress: the last in the chain of subgoals."""
     if session.below is None:
         return session
     child = sessions.find(session.below)  # none, if killed before it began
@@ -133,7 +133,7 @@ def _active(sessions: Sessions, session: Session) -> Session:
 
 
 def _resumed(session: Session, options: ResumeOptions) -> Session:
-    """The session with a person's contribution; a session that ended begins a new round."""
+    """Return the session with a person's contribution; a session that ended begins a new round."""
     wait = session.waits
     fresh = replace(session, waits=None, stopped=None, why=None, yes=session.yes or options.yes)
     if session.state == LAST:
@@ -153,7 +153,7 @@ def _resumed(session: Session, options: ResumeOptions) -> Session:
 
 
 def _new_round(session: Session, options: ResumeOptions) -> Session:
-    """A session that ended, at the beginning of another round; an answer means another approach."""
+    """Return a session that ended, at the beginning of another round; an answer means another approach."""
     if options.answer is not None:
         session = replace(
             with_answer(session, _DIFFERENTLY, options.answer),
@@ -257,7 +257,7 @@ def loop_resume(
 def _environment(
     memory: Namespace, agent: Agent | None, yes: bool, progress: Progress | None
 ) -> LoopEnvironment:
-    """The environment of a run by another program, without a person at a terminal."""
+    """Return the environment of a run by another program, without a person at a terminal."""
     steps = count(1)
     on_step = (lambda _: None) if progress is None else (lambda _: progress(next(steps), None))
     return LoopEnvironment(memory, agent, yes=yes, on_step=on_step)

@@ -177,7 +177,7 @@ class LearningResult:
 
     @classmethod
     def of(cls, results: Iterable[LearningResult | None]) -> LearningResult:
-        """What several results taught together, each name once."""
+        """Return what several results taught together, each name once."""
         parts = zip(*map(astuple, filter(None, results)), strict=True)
         return cls(*(tuple(dict.fromkeys(chain.from_iterable(part))) for part in parts))
 
@@ -213,7 +213,7 @@ class Task:
         return tuple(attempt.acted for attempt in self.attempts if attempt.acted is not None)
 
     def with_last(self, **changes: Any) -> Task:
-        """The task with changes of its latest attempt."""
+        """Return the task with changes of its latest attempt."""
         *before, last = self.attempts
         return replace(self, attempts=(*before, replace(last, **changes)))
 
@@ -356,28 +356,28 @@ class Session:
         return replace(assessment, state="failing", advice="pivot_now", confidence="high")
 
     def failed_approach(self, now: datetime) -> Task:
-        """The whole of an approach that did not work, as a blocked task with a number of its own for each round."""
+        """Return the whole of an approach that failed, as a blocked task with a number of its own for each round."""
         failures = "; ".join(task.summary for task in self.tasks if task.status == BLOCKED) or self.why
         advice = f"take another approach than this: {failures}"
         attempt = Attempt(1, now, acted=ActionResult(BLOCKED, "", (), self.why, advice))
         return Task(-self.earlier, TaskPlan(self.objective), BLOCKED, (attempt,), closed_at=now)
 
     def task(self, seq: int | None) -> Task | None:
-        """The task of a number."""
+        """Return the task of a number."""
         return next((task for task in self.tasks if task.seq == seq), None)
 
     def with_task(self, task: Task) -> Session:
-        """The session with a new version of one of its tasks."""
+        """Return the session with a new version of one of its tasks."""
         return replace(self, tasks=tuple(task if other.seq == task.seq else other for other in self.tasks))
 
     def with_outcome(self, outcome: TaskOutcome) -> Session:
-        """The session with the outcome of a task, which replaces an earlier one in its place."""
+        """Return the session with the outcome of a task, which replaces an earlier one in its place."""
         outcomes = {each.seq: each for each in (*self.outcomes, outcome)}
         return replace(self, outcomes=tuple(outcomes.values()))
 
 
 def plain_objective(text: str) -> str:
-    """An objective without what makes no difference: white space, the sign at its end, capitals that begin sentences.
+    """Free an objective of what makes no difference: white space, the sign at its end, capitals that begin sentences.
 
     Other capitals count, because names differ in them.
 
@@ -390,11 +390,11 @@ def plain_objective(text: str) -> str:
 
 
 def dump(session: Session) -> str:
-    """The JSON of a session."""
+    """Return the JSON of a session."""
     return json_text(encode(session))
 
 
 def parse(body: str) -> Session:
-    """The session of a JSON text, whichever version wrote it."""
+    """Return the session of a JSON text, whichever version wrote it."""
     record: dict[str, Any] = {_RENAMED.get(name, name): value for name, value in json.loads(body).items()}
     return cast(Session, decode(Session, record))

@@ -63,7 +63,7 @@ class Sessions:
         self.memory = memory
 
     def now(self) -> datetime:
-        """The present, by the memory's clock."""
+        """Return the present, by the memory's clock."""
         return check_time("clock.now()", self.memory.now())
 
     def begin(
@@ -95,7 +95,7 @@ class Sessions:
         return session
 
     def get(self, session_id: str) -> Session:
-        """The session of an id."""
+        """Return the session of an id."""
         session = self.find(check_text("session", session_id))
         if session is None:
             listed = nearest_first(session_id, [other.id for other in self._rows(PAGE_LIMIT)])[:_LISTED]
@@ -107,33 +107,33 @@ class Sessions:
         return session
 
     def find(self, session_id: str) -> Session | None:
-        """The session of an id, unless it never began or was erased with a memory."""
+        """Return the session of an id, unless it never began or was erased with a memory."""
         with self.memory.lock:
             rows = self.memory.rows(LoopSessionRow, ids=[session_id])
         return next(map(_parsed, rows), None)
 
     def children(self, session: Session) -> list[Session]:
-        """The sessions of the subgoals of a session."""
+        """Return the sessions of the subgoals of a session."""
         return [child for child in map(self.find, session.children) if child is not None]
 
     def root(self, session_id: str) -> Session:
-        """The session at the top, of which a session is a subgoal, or the session itself."""
+        """Return the session at the top, of which a session is a subgoal, or the session itself."""
         session = self.get(session_id)
         return session if session.parent is None else self.root(session.parent)
 
     def latest(self) -> Session:
-        """The session that began last, subgoals aside."""
+        """Return the session that began last, subgoals aside."""
         row = next((row for row in self._rows(PAGE_LIMIT) if row.parent is None), None)
         if row is None:
             raise NotFound("there is no session of the loop yet: 'priming loop run' begins one")
         return _parsed(row)
 
     def list(self, limit: int) -> list[Session]:
-        """Sessions, the latest first."""
+        """Return the sessions, the latest first."""
         return [_parsed(row) for row in self._rows(limit)]
 
     def of_objective(self, objective: str, limit: int) -> Sequence[Session]:
-        """Sessions with this objective, the latest first; subgoals aside. Capitals of names count."""
+        """Return the sessions with this objective, the latest first; subgoals aside. Capitals of names count."""
         bare, plain = objective.rstrip(" .!"), plain_objective(objective)
         with self.memory.lock:
             rows = [
@@ -172,7 +172,7 @@ def limits(
     timeout: float | None = None,
     minutes: float | None = None,
 ) -> Limits:
-    """Limits, with the defaults of the loop for None; ``minutes`` None means no limit."""
+    """Return the limits, with the defaults of the loop for None; ``minutes`` None means no limit."""
     for name, value in (("timeout", timeout), ("budget_minutes", minutes)):
         if value is not None and not 0 < value < math.inf:
             raise ParamError(name, value, "must be a number > 0")
@@ -186,7 +186,7 @@ def limits(
 
 
 def check_folder(folder: Path | str | None) -> Path | None:
-    """The folder of a project, which must be there; its path must not depend on where a server runs."""
+    """Return the folder of a project, which must be there; its path must not depend on where a server runs."""
     path = None if folder is None else Path(check_text("folder", str(folder)))
     if path is not None and not (path.is_absolute() and path.is_dir()):
         raise ParamError("folder", str(folder), "must be the absolute path of an existing folder")
@@ -194,7 +194,7 @@ def check_folder(folder: Path | str | None) -> Path | None:
 
 
 def taken(kind: type[T], sources: Sequence[object], **own: Any) -> T:
-    """A value whose fields are its ``own``, or those of the same names of the first source that has them."""
+    """Return a value whose fields are its ``own``, or those of the same names of the first source that has them."""
     values = {
         field.name: getattr(source, field.name)
         for field in fields(kind)  # type: ignore[arg-type]
@@ -209,7 +209,7 @@ def _row(session: Session) -> LoopSessionRow:
 
 
 def check_objective(text: str) -> str:
-    """The text of what is to be done, which must say something."""
+    """Return the text of what is to be done, which must say something."""
     if not check_text("objective", text).strip():
         raise ParamError("objective", text, "must say what is to be done")
     if len(text) > LOOP.objective:

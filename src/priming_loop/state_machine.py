@@ -60,7 +60,7 @@ def go_on(
 
 
 def with_answer(session: Session, question: str, answer: str) -> Session:
-    """The session with a person's answer, in the state REASON."""
+    """Return the session with a person's answer, in the state REASON."""
     if not answer.strip():
         raise ParamError("answer", answer, "must not be blank")
     answered = (*session.answered, (question, answer.strip()))
@@ -68,13 +68,13 @@ def with_answer(session: Session, question: str, answer: str) -> Session:
 
 
 def with_yes(session: Session, wait: Wait) -> Session:
-    """The session with a person's yes to its plan, or to the questions of the guard."""
+    """Return the session with a person's yes to its plan, or to the questions of the guard."""
     approved = session.approved or wait.what == "approval"
     return replace(session, waits=None, approved=approved, yeses=(*session.yeses, *wait.questions))
 
 
 def _init(turn: Turn, session: Session) -> Session:
-    """Metacognition comes first for a session that is resumed."""
+    """Put metacognition first for a session that is resumed."""
     if session.assessment.advice == "pivot_now":
         return _pivot(turn, session)
     return replace(session, state="CONTEXT")
@@ -85,7 +85,7 @@ def _context(turn: Turn, session: Session) -> Session:
 
 
 def _gathered(turn: Turn, session: Session, objective: str, within: str | None = None) -> ObjectiveContext:
-    """The context of an objective in a session, or of a task within it."""
+    """Return the context of an objective in a session, or of a task within it."""
     memory, lineage = turn.environment.memory, turn.lineage(session)
     return gather(memory, objective, session.folder, session=session.id, lineage=lineage, within=within)
 
@@ -116,7 +116,7 @@ def _reason(turn: Turn, session: Session) -> Session:
 
 
 def _left_open(session: Session) -> list[str]:
-    """The open tasks of earlier plans, in words."""
+    """Return the open tasks of earlier plans, in words."""
     left = [task for task in session.open_tasks if task.status in ("pending", UNVERIFIED)]
     dropped = [task for task in session.tasks if task.seq in session.dropped and task.status == "pending"]
     return [
@@ -218,7 +218,7 @@ def _begin(turn: Turn, session: Session, task: Task) -> Session:
 
 
 def _guarded(turn: Turn, session: Session, task: Task) -> Session:
-    """The session with a person's yes to a task that needs it, or waiting for that; otherwise as it is."""
+    """Return the session with a person's yes to a task that needs it, or waiting for that; otherwise as it is."""
     unsettled = open_questions(session, task.plan)
     if not unsettled:
         return session
@@ -228,12 +228,12 @@ def _guarded(turn: Turn, session: Session, task: Task) -> Session:
 
 
 def open_questions(session: Session, plan: TaskPlan) -> tuple[str, ...]:
-    """What a person must say yes to before a task, and has not yet in this session."""
+    """Return what a person must say yes to before a task, and has not yet in this session."""
     return tuple(each for each in questions(plan, session.folder or ".") if each not in session.yeses)
 
 
 def _open_attempt(turn: Turn, task: Task, injected: tuple[str, ...]) -> Task:
-    """The task with another attempt, which shows these memories."""
+    """Return the task with another attempt, which shows these memories."""
     attempt = Attempt(len(task.attempts) + 1, turn.sessions.now(), injected)
     return replace(task, attempts=(*task.attempts, attempt))
 
@@ -255,7 +255,7 @@ def _performed(turn: Turn, session: Session, task: Task) -> Session:
 
 
 def _lineage(turn: Turn, session: Session, task: Task) -> tuple[str, ...]:
-    """What was done before; with a fresh context, earlier attempts at this task are left out."""
+    """Return what was done before; with a fresh context, earlier attempts at this task are left out."""
     if session.fresh_context:
         return turn.lineage(session)
     attempts = [
@@ -325,7 +325,7 @@ def _done(_turn: Turn, session: Session) -> Session:
 
 
 def _why(session: Session, ended: str) -> str | None:
-    """Why a session ended so, and which tasks were dropped with a plan that a person's answer replaced."""
+    """Tell why a session ended so, and which tasks were dropped with a plan that a person's answer replaced."""
     dropped = ", ".join(
         f"{task.seq} ({task.plan.objective})" for task in session.tasks if task.seq in session.dropped
     )

@@ -20,7 +20,7 @@ class Readiness(Generic[T]):
         self._asking: asyncio.Task[T] | None = None
 
     async def check(self) -> T:
-        """The answer of the store; ``Refused`` if it fails, or has not answered in time."""
+        """Return the answer of the store; ``Refused`` if it fails, or has not answered in time."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(asyncio.to_thread(self._ask))
         asking = self._asking
@@ -47,7 +47,7 @@ class MadeOnce(Generic[T]):
         self._task: asyncio.Task[T] | None = None
 
     async def get(self) -> T:
-        """The value; one use makes it, and others wait for it."""
+        """Return the value; one use makes it, and others wait for it."""
         if self._task is None or (self._task.done() and self._task.exception() is not None):
             self._task = asyncio.ensure_future(self._make())
         return await asyncio.shield(self._task)

@@ -60,7 +60,7 @@ def create_app(
     tracers: TracerProvider | None = None,
     clock: Clock | None = None,
 ) -> DescribedApp:
-    """The application over the memories of a service.
+    """Return the application over the memories of a service.
 
     Args:
         service: answers the calls; it and the tokens are closed by the caller, after the server.
@@ -103,7 +103,7 @@ class DescribedApp(Starlette):
     """An application that describes its routes."""
 
     def openapi(self) -> dict[str, Any]:
-        """The OpenAPI document."""
+        """Return the OpenAPI document."""
         return openapi.document()
 
 
@@ -134,7 +134,7 @@ class ServerState:
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
-        """What runs beside the routes; at the end it waits for calls, and for jobs until their next step."""
+        """Hold what runs beside the routes; at the end wait for calls, and for jobs until their next step."""
         looks = asyncio.create_task(self.scheduler.run(self.params.look_seconds))
         try:
             yield
@@ -168,7 +168,7 @@ def _operations(server: ServerState) -> list[Route]:
 
 
 def _operation(server: ServerState, op: Op) -> Endpoint:
-    """The endpoint of an operation."""
+    """Return the endpoint of an operation."""
 
     async def answer(request: Request) -> Response:
         context = context_of(request)
@@ -221,7 +221,7 @@ def _carry_out(
 
 def _jobs(server: ServerState) -> list[Route]:
     def job_of(request: Request, operation: str) -> Job:
-        """The job in the path, whose operation the token may call."""
+        """Return the job in the path, whose operation the token may call."""
         job = server.jobs.find(_enter(request, operation), request.path_params["id"])
         context_of(request).check_kind(BY_NAME[job.operation].needs)
         return job
@@ -251,7 +251,7 @@ def _jobs(server: ServerState) -> list[Route]:
 
 
 def _job(server: ServerState, op: Op) -> Endpoint:
-    """The endpoint that begins an operation as a job."""
+    """Return the endpoint that begins an operation as a job."""
 
     async def begin(request: Request) -> Response:
         namespace = _enter(request, f"{op.name}_job", op.needs)
@@ -267,7 +267,7 @@ def _job(server: ServerState, op: Op) -> Endpoint:
 
 
 def _checked(namespace: str, op: Op, body: bytes, context: RequestContext) -> Any:
-    """A request that was checked: its errors are answered at once, not by the job."""
+    """Return a request that was checked: its errors are answered at once, not by the job."""
     check_name("namespace", namespace)
     request = parse_body(body, context.limits.depth, context.limits.values)
     schema.arguments(op, request)
@@ -275,7 +275,7 @@ def _checked(namespace: str, op: Op, body: bytes, context: RequestContext) -> An
 
 
 def _enter(request: Request, operation: str, needs: str = "read") -> str:
-    """The namespace of a request, whose sender may use it."""
+    """Return the namespace of a request, whose sender may use it."""
     namespace: str = request.path_params["namespace"]
     context_of(request).enter(namespace, operation, needs)
     return namespace

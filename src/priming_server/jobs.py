@@ -63,7 +63,7 @@ class Job:
             watcher.set()
 
     def as_dict(self) -> dict[str, Any]:
-        """The job as routes return it."""
+        """Return the job as routes return it."""
         names = ("id", "operation", "status", "done", "total", "created_at", "ended_at", "result", "error")
         return {name: encode(getattr(self, name)) for name in names}
 
@@ -95,12 +95,12 @@ class Jobs:
         return job
 
     def of(self, namespace: str) -> list[Job]:
-        """The jobs of a namespace, the latest first."""
+        """Return the jobs of a namespace, the latest first."""
         self._drop_old()
         return [job for job in reversed(self._jobs.values()) if job.namespace == namespace]
 
     def find(self, namespace: str, job_id: str) -> Job:
-        """A job of this namespace; ``NotFound`` for a job of another."""
+        """Return a job of this namespace; ``NotFound`` for a job of another."""
         self._drop_old()
         job = self._jobs.get(job_id)
         if job is None or job.namespace != namespace:
@@ -176,7 +176,7 @@ class Jobs:
 async def events(
     job: Job, after: int, ping: float, still_admitted: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[bytes]:
-    """The changes of a job as server-sent events, from those after number ``after`` up to its end.
+    """Yield the changes of a job as server-sent events, from those after number ``after`` up to its end.
 
     Several changes since the last event make one event. ``still_admitted`` is asked before each, whether the client
     may still read them.
@@ -200,7 +200,7 @@ async def events(
 
 
 def _event(job: Job) -> bytes:
-    """One event: its name, its number and its data, in one line of JSON."""
+    """Return one event: its name, its number and its data, in one line of JSON."""
     name = {"done": "result", "failed": "error", "cancelled": "cancelled"}.get(job.status, "progress")
     data: Any = {"status": job.status, "done": job.done, "total": job.total}
     if name == "result":
@@ -262,7 +262,7 @@ class ProgressStream:
         self._lines.put_nowait(None)
 
     def _end(self, task: asyncio.Task[bytes]) -> bytes:
-        """The last line of a finished call; nothing for a cancelled one."""
+        """Return the last line of a finished call; nothing for a cancelled one."""
         context = self._context
         try:
             return task.result()
@@ -277,5 +277,5 @@ class ProgressStream:
 
 
 def json_line(part: dict[str, Any]) -> bytes:
-    """A part of a stream of progress as a line of JSON."""
+    """Return a part of a stream of progress as a line of JSON."""
     return json_bytes(part) + b"\n"

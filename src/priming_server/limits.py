@@ -137,7 +137,7 @@ class WorkerPool:
         return self._at_work.total()
 
     async def run(self, call: Callable[[], T], lane: str = "", *, long: bool = False) -> T:
-        """The result of ``call``, from a thread. After the time limit the call continues without a waiter.
+        """Return the result of ``call``, from a thread. After the time limit the call continues without a waiter.
 
         Calls of one ``lane``, which is a namespace, wait for one another. Those of none have a lane of their own.
         """
@@ -152,14 +152,14 @@ class WorkerPool:
         return future.result()
 
     def check(self, lane: str) -> None:
-        """``Refused`` if as many calls of a lane run or wait as may."""
+        """Raise ``Refused`` if as many calls of a lane run or wait as may."""
         calls = self._at_work[lane]
         if calls >= self._params.in_flight:
             message = f"{calls} calls are running or waiting: try again in a moment"
             raise Refused(503, "overloaded", message, {"Retry-After": "1"})
 
     async def run_patiently(self, call: Callable[[], T], lane: str = "", *, long: bool = False) -> T:
-        """The result of ``call``, from a thread, however long it takes; ``Refused`` if too many wait."""
+        """Return the result of ``call``, from a thread, however long it takes; ``Refused`` if too many wait."""
         self.check(lane)
         future = self._submit(call, lane, self._long if long else self._threads)
         await _is_done(future)
@@ -225,7 +225,7 @@ class Bodies:
 
 
 def limited(receive: Receive, params: ServerParams, take: Callable[[int], None]) -> Receive:
-    """The body of a request within its limits of size and time; ``Refused`` beyond them. ``take`` counts it."""
+    """Return a request's body within its limits of size and time; ``Refused`` beyond them. ``take`` counts it."""
     taken, over = 0, False
     deadline = time.monotonic() + params.body_seconds
 
@@ -251,13 +251,13 @@ def limited(receive: Receive, params: ServerParams, take: Callable[[int], None])
 
 
 def too_large(params: ServerParams) -> Refused:
-    """The response to a body beyond the limit; the rest of it is not read."""
+    """Return the response to a body beyond the limit; the rest of it is not read."""
     message = f"the body has more than {params.body_bytes} bytes: send less at once"
     return Refused(413, "too_large", message, {"Connection": "close"})
 
 
 async def json_body(request: Request) -> bytes:
-    """The body of a request; it must be declared as JSON unless it is empty."""
+    """Return the body of a request; it must be declared as JSON unless it is empty."""
     body = await request.body()
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and kind != JSON:

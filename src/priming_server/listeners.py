@@ -65,7 +65,7 @@ def _at_address(name: str, port: int) -> Iterator[socket.socket]:
 
 @contextmanager
 def _at_file(path: Path) -> Iterator[socket.socket]:
-    """A socket of mode 0600, removed at the end; the socket of a dead server is replaced."""
+    """Open a socket of mode 0600, removed at the end; the socket of a dead server is replaced."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         if local_socket.listens(path):
             raise Conflict(f"{path} is in use by another server: stop that server, or name another socket")
@@ -83,7 +83,7 @@ def _at_file(path: Path) -> Iterator[socket.socket]:
 
 @contextmanager
 def beside_store(service: LocalService) -> Iterator[LocalListener | None]:
-    """The socket of a store, by which clients find the server; None if it cannot be created.
+    """Open the socket of a store, by which clients find the server; None if it cannot be created.
 
     The socket of another server is left as it is, unless a session left that behind. A store in memory has none.
     """

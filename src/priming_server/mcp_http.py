@@ -60,7 +60,7 @@ _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 def mounted(service: LocalService, groups: str = "core") -> Route:
-    """The protocol over the memories of a service, each request for the namespace in its path.
+    """Return the protocol over the memories of a service, each request for the namespace in its path.
 
     ``groups`` are those of the tools for clients that name none.
     """
@@ -150,7 +150,7 @@ class _NamespacedApp:
 
 
 def _event(number: Any, token: str | int, part: Mapping[str, Any]) -> bytes:
-    """A part of a call's stream as an event: its progress, and at last its answer or its error."""
+    """Return a part of a call's stream as an event: its progress, and at last its answer or its error."""
     if "progress" in part:
         message: Any = progress_message(token, *part["progress"])
     elif "error" in part:
@@ -161,14 +161,14 @@ def _event(number: Any, token: str | int, part: Mapping[str, Any]) -> bytes:
 
 
 def _is_long(message: Mapping[str, Any]) -> bool:
-    """Whether a request calls an operation that reports its progress."""
+    """Tell whether a request calls an operation that reports its progress."""
     params = message.get("params")
     op = find(str(params.get("name"))) if isinstance(params, dict) else None
     return message.get("method") == "tools/call" and op is not None and op.long
 
 
 def _header_problem(headers: Mapping[str, str], message: Any) -> RequestError | None:
-    """What is wrong with the headers of a message, or with its form."""
+    """Return what is wrong with the headers of a message, or with its form."""
     method = method_of(message)
     if method is None:
         return RequestError(INVALID_REQUEST, "Invalid Request: a message is one object with a method")
@@ -187,7 +187,7 @@ def _header_problem(headers: Mapping[str, str], message: Any) -> RequestError | 
 
 
 def _decoded(value: str | None) -> str | None:
-    """A header that may be encoded: ``=?base64?…?=``."""
+    """Return a header that may be encoded: ``=?base64?…?=``."""
     from base64 import b64decode
 
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
@@ -199,7 +199,7 @@ def _decoded(value: str | None) -> str | None:
 
 
 def _status(message: Mapping[str, Any], result: Mapping[str, Any]) -> int:
-    """The status of an answer: in later versions an error has its own."""
+    """Return the status of an answer: in later versions an error has its own."""
     if "error" not in result or stated_version(message) is None:
         return 200
     code = result["error"]["code"]

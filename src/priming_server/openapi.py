@@ -27,7 +27,7 @@ _DEFS, _HERE = "#/$defs/", "#/components/schemas/"
 
 
 def _parameter(name: str, place: str, about: str, **schema: Any) -> dict[str, Any]:
-    """A parameter of a request, in its path or a header."""
+    """Return a parameter of a request, in its path or a header."""
     return {
         "name": name,
         "in": place,
@@ -77,7 +77,7 @@ ERROR: Mapping[str, Any] = {
 
 
 def document() -> dict[str, Any]:
-    """The OpenAPI document of a server, with the schemas that its parts refer to."""
+    """Return the OpenAPI document of a server, with the schemas that its parts refer to."""
     jobs, shared = "/v1/{namespace}/jobs", {"Error": ERROR, "Job": _JOB_SCHEMA}
     for op in SERVED:
         shared |= _definitions(schemas.request_schema(op, own=False), _REQUEST)
@@ -106,7 +106,7 @@ def document() -> dict[str, Any]:
 
 
 def _operation(op: Op) -> dict[str, Any]:
-    """The route of an operation."""
+    """Return the route of an operation."""
     return _route(
         op.name,
         op.declared.summary,
@@ -119,7 +119,7 @@ def _operation(op: Op) -> dict[str, Any]:
 
 
 def _job(op: Op) -> dict[str, Any]:
-    """The route that begins an operation as a job."""
+    """Return the route that begins an operation as a job."""
     return _route(
         f"{op.name}_job",
         f"Begin as a job: {op.declared.summary}",
@@ -133,7 +133,7 @@ def _job(op: Op) -> dict[str, Any]:
 
 
 def _of_job(name: str, summary: str, *, stream: bool = False) -> dict[str, Any]:
-    """A route about a job."""
+    """Return a route about a job."""
     about = _content("The present state of the job", {"$ref": f"{_HERE}Job"})
     if stream:
         about = _content("The events, as they come", {"type": "string"}, "text/event-stream")
@@ -142,7 +142,7 @@ def _of_job(name: str, summary: str, *, stream: bool = False) -> dict[str, Any]:
 
 
 def _of_server(name: str, summary: str, media: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A route about the server itself."""
+    """Return a route about the server itself."""
     return _route(name, summary, "server", _content("The answer", schema, media), [_REQUEST_ID])
 
 
@@ -156,7 +156,7 @@ def _route(
     status: int = 200,
     **more: Any,
 ) -> dict[str, Any]:
-    """A route: ``answer`` is that of its status, every error has its own."""
+    """Return a route: ``answer`` is that of its status, every error has its own."""
     errors = {str(code): _content(about, {"$ref": f"{_HERE}Error"}) for code, about in MEANINGS.items()}
     return {
         "operationId": name,
@@ -205,7 +205,7 @@ _REQUEST = "Request"
 
 
 def _effects(op: Op) -> str:
-    """Further properties of an operation, for callers."""
+    """Return further properties of an operation, for callers."""
     facts = [
         "Something may be lost for good." if op.destructive else "",
         "The same again changes nothing more." if op.idempotent else "",
@@ -222,7 +222,7 @@ def _body(op: Op) -> dict[str, Any]:
 
 
 def _relocated(schema: Mapping[str, Any], suffix: str) -> dict[str, Any]:
-    """A schema that refers to the document's own definitions, without defaults that say nothing."""
+    """Return a schema that refers to the document's own definitions, without defaults that say nothing."""
     own = {name: part for name, part in schema.items() if name != "$defs"}
     if properties := own.get("properties"):
         own["properties"] = {name: _without_null(each) for name, each in properties.items()}
@@ -235,12 +235,12 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _definitions(schema: Mapping[str, Any], suffix: str) -> dict[str, Any]:
-    """The definitions of a schema, with the names of the document."""
+    """Return the definitions of a schema, with the names of the document."""
     return {f"{name}{suffix}": _redirected(part, suffix) for name, part in schema.get("$defs", {}).items()}
 
 
 def _redirected(schema: Any, suffix: str) -> Any:
-    """A schema whose references lead to the document's own definitions."""
+    """Return a schema whose references lead to the document's own definitions."""
     if isinstance(schema, dict):
         return {
             name: f"{_HERE}{part.removeprefix(_DEFS)}{suffix}"
@@ -272,7 +272,7 @@ DOCS_POLICY = (
 
 
 def docs_page(document: Mapping[str, Any]) -> str:
-    """The page, from the OpenAPI document."""
+    """Return the page, from the OpenAPI document."""
     sections = [
         _section(method, path, about)
         for path, methods in document["paths"].items()
@@ -283,7 +283,7 @@ def docs_page(document: Mapping[str, Any]) -> str:
 
 
 def _section(method: str, path: str, about: Mapping[str, Any]) -> str:
-    """One operation: its purpose, its arguments, and a form to try it."""
+    """Return the section of one operation: its purpose, its arguments, and a form to try it."""
     content = about.get("requestBody", {}).get("content", {}).get("application/json", {})
     examples = [example["value"] for example in content.get("examples", {}).values()]
     body = json.dumps(examples[0], indent=2, ensure_ascii=False) if examples else ""
@@ -309,7 +309,7 @@ def _section(method: str, path: str, about: Mapping[str, Any]) -> str:
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """The type of an argument, in a word or two."""
+    """Return the type of an argument, in a word or two."""
     several = schema.get("anyOf", [schema])
     names = [option.get("type") or str(option.get("$ref", "object")).rpartition("/")[2] for option in several]
     return " or ".join(dict.fromkeys(str(name) for name in names if name != "null"))

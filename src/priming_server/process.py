@@ -126,7 +126,7 @@ def free_port(port: int) -> int:
 
 
 def _address(listener: socket.socket) -> str:
-    """Where it listens, as a URL."""
+    """Return where it listens, as a URL."""
     name, port = listener.getsockname()[:2]
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
@@ -171,7 +171,7 @@ class UvicornServer(Server):
         *,
         own_file: bool = False,
     ) -> None:
-        """With ``own_file`` it listens at a file of its user alone, for all that the store's socket takes."""
+        """Prepare to listen, with ``own_file`` at a file of its user alone, for all that the store's socket takes."""
         self._app, self._params, self._ready = app, params, ready
         self._drained = math.inf
         state = app.state.server
@@ -201,7 +201,7 @@ class UvicornServer(Server):
         super().__init__(config)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        """SIGTERM first announces the end, if there is time to drain; a second signal, or SIGINT, ends at once.
+        """Announce the end first on SIGTERM, if there is time to drain; end at once on a second signal, or SIGINT.
 
         uvicorn's own would send the process the signal again at the end, which then could not close what it holds.
         """
@@ -215,7 +215,7 @@ class UvicornServer(Server):
             self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
-        """Whether to end: uvicorn asks ten times a second."""
+        """Tell whether to end: uvicorn asks ten times a second."""
         return time.monotonic() >= self._drained or await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

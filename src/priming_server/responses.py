@@ -53,12 +53,12 @@ class Refused(Exception):
         self.payload = dict(payload or {"code": code, "message": message})
 
     def response(self) -> Response:
-        """The error as a response."""
+        """Return the error as a response."""
         return respond({"error": self.payload}, self.status, headers=self.headers)
 
 
 def refusal(error: PrimingError, *, everywhere: bool) -> Refused:
-    """The response to an error of the library.
+    """Return the response to an error of the library.
 
     Names of other namespaces and of files are only for those who may use all namespaces.
     """
@@ -72,18 +72,18 @@ def refusal(error: PrimingError, *, everywhere: bool) -> Refused:
 
 
 def bug(error: Exception, subject: str, **fields: object) -> Refused:
-    """The response to what nobody expected; the log has it, with the fields by which ``subject`` is found there."""
+    """Return the response to what nobody expected; the log has it, with the fields by which ``subject`` is found."""
     telemetry.write(logging.ERROR, "a bug", error=error, **fields)
     return Refused(500, "internal", f"a bug: the server's log has it under {subject}")
 
 
 def respond(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value as a response."""
+    """Return a value as a response."""
     return Response(json_bytes(value), status, headers, JSON)
 
 
 def parse_body(body: bytes, depth: int, values: int) -> Any:
-    """The value of a JSON body; an empty body is a request without arguments.
+    """Return the value of a JSON body; an empty body is a request without arguments.
 
     >>> parse_body(b'{"limit": 3}', 64, 1_000)
     {'limit': 3}

@@ -67,6 +67,6 @@ class Scheduler:
             raise Cancelled
 
     def _count(self, name: str) -> int:
-        """The number of memories without entities, which rules create."""
+        """Return the number of memories without entities, which rules create."""
         memories = self._service.call(name, "stats", {})["memories"]
         return sum(sum(statuses.values()) for kind, statuses in memories.items() if kind != "entity")

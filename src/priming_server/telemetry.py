@@ -29,7 +29,7 @@ class JsonFormatter(logging.Formatter):
     """A record as one line. An exception is logged by class and place: its message may quote memories."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One JSON object."""
+        """Return one JSON object."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line = {"time": at, "level": record.levelname.lower(), "logger": record.name}
         # The log of another library may go on, in later lines, with the message of an exception.
@@ -92,5 +92,5 @@ class Metrics:
         write(level, "request", operation=operation, status=status, ms=ms, **fields)
 
     def text(self) -> bytes:
-        """All of them, as Prometheus reads them."""
+        """Return all of them, as Prometheus reads them."""
         return generate_latest(self._registry)

@@ -82,7 +82,7 @@ class Root(Group):
 
 
 def create(*modules: ModuleType, only: str = "") -> typer.Typer:
-    """The command line with the commands of the given modules, or of ``only`` one name if there is such a command."""
+    """Return the command line with the commands of the given modules, or of ``only`` one name if it is a command."""
     app = typer.Typer(
         name="priming",
         cls=Root,
@@ -107,7 +107,7 @@ def create(*modules: ModuleType, only: str = "") -> typer.Typer:
 
 
 def _named(only: str, parts: Iterable[typer.Typer]) -> list[typer.Typer]:
-    """The command or the group of a name, alone: to declare all others takes as long as a recall."""
+    """Return the command or the group of a name, alone: to declare all others takes as long as a recall."""
     for part in parts:
         if part.info.name == only:
             return [part]
@@ -142,7 +142,7 @@ def root(context: typer.Context, *, version: bool, as_json: bool, **_others: Any
 def group(
     panel: str, name: str | None = None, help: str | None = None, *, cls: type[Group] = Group
 ) -> typer.Typer:
-    """A group of commands, listed in a panel of the help; without a name its commands join the group above."""
+    """Return a group of commands, listed in a panel of the help; without a name its commands join the group above."""
     app = typer.Typer(name=name, help=help, cls=cls)
     app.info.rich_help_panel = panel
     return app
@@ -196,7 +196,7 @@ def register_lazily(
 
 
 def _command_name(context: typer.Context) -> str:
-    """The command as typed, without its options; the log records it as ``via``."""
+    """Return the command as typed, without its options; the log records it as ``via``."""
     _, _, words = context.command_path.partition(" ")
     return f"command {words}"
 
@@ -235,7 +235,7 @@ def give_reason(store: StoreOptions, reason: str, *, apart: bool = False) -> Non
 
 
 def _summary(help: str) -> str:
-    """The first sentence of a help text."""
+    """Return the first sentence of a help text."""
     return " ".join(help.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
 
 
@@ -247,7 +247,7 @@ def _declare(run: Any, parameters: list[Parameter]) -> None:
 
 
 def _singles(parameter: Parameter) -> list[Parameter]:
-    """The parameter itself, or a parameter for each field of its dataclass."""
+    """Return the parameter itself, or a parameter for each field of its dataclass."""
     kind = parameter.annotation
     if not is_dataclass(kind):
         return [parameter.replace(kind=Parameter.KEYWORD_ONLY)]
@@ -259,7 +259,7 @@ def _singles(parameter: Parameter) -> list[Parameter]:
 
 
 def _gather(parameter: Parameter, values: Mapping[str, Any]) -> Any:
-    """The value of a parameter, assembled from its options."""
+    """Return the value of a parameter, assembled from its options."""
     kind = parameter.annotation
     if not isinstance(kind, type) or not is_dataclass(kind):
         return values[parameter.name]
@@ -270,7 +270,7 @@ FAILURE, BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether ``--json`` is among the arguments."""
+    """Tell whether ``--json`` is among the arguments."""
     return "--json" in (arguments[: list(arguments).index("--")] if "--" in arguments else arguments)
 
 
@@ -318,7 +318,7 @@ def report(code: str, message: str, *, as_json: bool) -> None:
 
 
 def _usage(error: Any) -> str:
-    """The message of a usage error, with the help to consult."""
+    """Return the message of a usage error, with the help to consult."""
     message = str(error.format_message()).strip()
     if "unexpected extra argument" in message:
         message = f"{message}: quote a text of several words"
@@ -332,7 +332,7 @@ def _usage(error: Any) -> str:
 
 
 def _meant(error: Any, message: str, context: Any) -> str:
-    """What another word for a command or an option may mean."""
+    """Return what another word for a command or an option may mean."""
     from priming.verbs.op import SCOPES
     from priming.verbs.rows import OTHER_VERBS, find, meant
 

@@ -40,7 +40,7 @@ class Check:
 
 
 def store_checks(store: StoreOptions) -> Iterator[Check]:
-    """Whether the file exists, is a store, is intact and has this schema; and the findings of ``validate``."""
+    """Tell whether the file exists, is a store, is intact and has this schema; and the findings of ``validate``."""
     location = environment.locate(store.location())
     path = location.path
     if path is None:
@@ -85,7 +85,7 @@ def store_checks(store: StoreOptions) -> Iterator[Check]:
 
 
 def _database(store: StoreOptions) -> Iterator[Check]:
-    """Whether a store in PostgreSQL can be used, and keeps namespaces apart; and the findings of ``validate``."""
+    """Yield whether a store in PostgreSQL can be used and keeps namespaces apart, and what ``validate`` finds."""
     from priming.storage.opening import open_store
 
     try:
@@ -132,7 +132,7 @@ def _validity(store: StoreOptions) -> Iterator[Check]:
 
 
 def path_of(store: StoreOptions) -> Path | None:
-    """The file of the store; None for one in memory or in a database."""
+    """Return the file of the store; None for one in memory or in a database."""
     return environment.locate(store.location()).path
 
 
@@ -177,7 +177,7 @@ def _python(_store: StoreOptions) -> Iterator[Check]:
 
 
 def _packages(_store: StoreOptions) -> Iterator[Check]:
-    """Whether the installed packages have the required versions."""
+    """Tell whether the installed packages have the required versions."""
     from importlib import metadata
 
     problems, valid = [], 0
@@ -211,7 +211,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _settings(store: StoreOptions) -> Iterator[Check]:
-    """Errors and contradictions in the files of settings and the environment."""
+    """Yield errors and contradictions in the files of settings and the environment."""
     from priming.config import settings
     from priming.maintenance.adoption import content_of
 
@@ -258,7 +258,7 @@ def _weights(_store: StoreOptions) -> Iterator[Check]:
 
 
 def _sentences() -> Iterator[Check]:
-    """Whether the model of sentences can be used, and is the one that was examined."""
+    """Tell whether the model of sentences can be used, and is the one that was examined."""
     from priming.embedding import weights
     from priming.embedding.weights import installed
 
@@ -277,7 +277,7 @@ def _sha256(path: Path) -> str:
 
 
 def _server(store: StoreOptions) -> Iterator[Check]:
-    """Whether a running server belongs to the user, and has this version and this file."""
+    """Tell whether a running server belongs to the user, and has this version and this file."""
     from priming.operations import local_socket as places
     from priming.operations.connection import about
 
@@ -328,7 +328,7 @@ def _disk(store: StoreOptions) -> Iterator[Check]:
 
 
 def _clock(store: StoreOptions) -> Iterator[Check]:
-    """Whether the clock is later than the last write."""
+    """Tell whether the clock is later than the last write."""
     now = datetime.now(UTC)
     detail = f"it is {now:%Y-%m-%d %H:%M} UTC"
     path = path_of(store)

@@ -129,7 +129,7 @@ class StoreOptions:
     constants: Constants = None
 
     def within(self, outer: Mapping[str, Any]) -> StoreOptions:
-        """These options, completed by those before the command."""
+        """Return these options, completed by those before the command."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         chosen = {
             name: outer.get(name, value) if value in (None, False) else value for name, value in own.items()
@@ -138,7 +138,7 @@ class StoreOptions:
         return StoreOptions(**{**chosen, "constants": constants or None})
 
     def open(self) -> Memory:
-        """The memory, through a running server of its store if there is one; the caller closes it."""
+        """Return the memory, through a running server of its store if there is one; the caller closes it."""
         from priming.maintenance.adoption import content_of
 
         settings = self.settings()
@@ -147,11 +147,11 @@ class StoreOptions:
         return opened[0]
 
     def open_file(self) -> Memory:
-        """The memory in the file itself, for commands that read or write files; the caller closes it."""
+        """Return the memory in the file itself, for commands that read or write files; the caller closes it."""
         return self._open(self.settings())
 
     def open_global(self) -> Memory | None:
-        """The global store, if it exists and is not the store of ``open``; the caller closes it."""
+        """Return the global store, if it exists and is not the store of ``open``; the caller closes it."""
         path = environment.global_store()
         own = path if self.everywhere else environment.locate(self.location()).path
         if not path.is_file() or (own is not None and own.exists() and own.samefile(path)):
@@ -163,7 +163,7 @@ class StoreOptions:
             raise
 
     def service(self) -> Service:
-        """What answers calls: a running server or this process; the caller closes it."""
+        """Return what answers calls: a running server or this process; the caller closes it."""
         from priming.operations.client import reach
         from priming.operations.service import LocalService
 
@@ -173,7 +173,7 @@ class StoreOptions:
         return client or LocalService(url, profile=profile, settings=settings)
 
     def settings(self, *, servers: bool = False) -> Settings:
-        """The settings from options, environment and files; with ``servers`` those of a server, or a refusal."""
+        """Load the settings from options, environment and files; with ``servers`` those of a server, or a refusal."""
         from priming.cli.output import settled, start_logging
         from priming.config.settings import load
 
@@ -187,7 +187,7 @@ class StoreOptions:
         return settings
 
     def overrides(self) -> dict[str, tuple[str, str]]:
-        """The settings that options set, with the options; the library refuses a blank value."""
+        """Return the settings that options set, with the options; the library refuses a blank value."""
         values = {
             "store.url": (self._url(), "--global" if self.everywhere else "--url"),
             "store.namespace": (self.namespace, "--namespace"),
@@ -197,24 +197,24 @@ class StoreOptions:
         return {name: (value, option) for name, (value, option) in values.items() if value is not None}
 
     def location(self) -> str | None:
-        """The URL of the store, if any is set."""
+        """Return the URL of the store, if any is set."""
         return self.settings().store_url
 
     def socket(self) -> Path | None:
-        """The socket of a server of the store, where there can be one."""
+        """Return the socket of a server of the store, where there can be one."""
         from priming.operations import local_socket
 
         return local_socket.of_store(self.location()) if local_socket.available() else None
 
     def server(self, patience: float) -> dict[str, Any] | None:
-        """What a server of the store says of itself; None if none answers in time."""
+        """Return what a server of the store says of itself; None if none answers in time."""
         from priming.operations.connection import about
 
         path = self.socket()
         return None if path is None else about(path, patience)
 
     def _url(self) -> str | None:
-        """The URL of the store that an option sets."""
+        """Return the URL of the store that an option sets."""
         if self.url is not None and not self.url.strip():
             raise ParamError("url", self.url, "must name a store, e.g. sqlite:///notes.db, or be left out")
         if self.everywhere and self.url is not None:
@@ -253,7 +253,7 @@ class ScopeOptions:
     ] = None
 
     def cue(self, text: str | None = None) -> Cue:
-        """The scope, or the context, as a cue."""
+        """Return the scope, or the context, as a cue."""
         from priming.types import Cue
 
         others = parse.predicates("context", self.others or [])
@@ -294,7 +294,7 @@ class AgentOptions:
     ] = None
 
     def load(self) -> Agent | None:
-        """The agent from the options, else the environment, else the user's settings."""
+        """Return the agent from the options, else the environment, else the user's settings."""
         from priming.config.settings import load
         from priming.llm.agents import open_agent
 
@@ -302,7 +302,7 @@ class AgentOptions:
 
 
 def _single(values: list[str] | None) -> str | list[str] | None:
-    """A single value as itself, several as a list."""
+    """Return a single value as itself, several as a list."""
     return values[0] if values and len(values) == 1 else values or None
 
 

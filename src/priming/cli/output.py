@@ -68,33 +68,33 @@ Part = Line | Table | Tree
 
 
 def line(*spans: Span, indent: int = 0) -> Line:
-    """A line of spans."""
+    """Return a line of spans."""
     return Line(spans, indent)
 
 
 def lines(text: str) -> list[Line]:
-    """Each line of a text."""
+    """Return each line of a text."""
     return [Line((row,)) for row in text.splitlines()]
 
 
 def names(keys: Iterable[str]) -> list[Span]:
-    """Keys, separated by commas."""
+    """Return the keys, separated by commas."""
     spans: list[Span] = [span for key in keys for span in (", ", (key, KEY))]
     return spans[1:]
 
 
 def timestamp(moment: datetime | None) -> str:
-    """A time in this machine's zone, to the second."""
+    """Return a time in this machine's zone, to the second."""
     return "" if moment is None else moment.astimezone().isoformat(" ", "seconds")
 
 
 def clean(text: str) -> str:
-    """Text on one line that cannot steer a terminal."""
+    """Return a text on one line that cannot steer a terminal."""
     return terminal_text(text).replace("\n", " ")
 
 
 def is_unicode() -> bool:
-    """Whether stdout can show every character."""
+    """Tell whether stdout can show every character."""
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
@@ -128,7 +128,7 @@ def draw(parts: Iterable[Part]) -> None:
 
 @contextmanager
 def progress(description: str) -> Iterator[Progress]:
-    """A progress bar on stderr while the block runs, if stderr is a terminal."""
+    """Show a progress bar on stderr while the block runs, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -159,13 +159,13 @@ class _StderrHandler(logging.Handler):
     """Writes to what stderr is at the time."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """One line, which cannot steer a terminal."""
+        """Print one line, which cannot steer a terminal."""
         text = " ".join(record.getMessage().split())
         sys.stderr.write(f"{record.levelname.lower()}: {clean(text)}\n")
 
 
 def _plain(part: Part) -> Iterable[str]:
-    """The lines of a part as plain text."""
+    """Return the lines of a part as plain text."""
     if isinstance(part, Table):
         return _plain_table(part)
     if isinstance(part, Tree):
@@ -183,7 +183,7 @@ def _pairs(part: Line | Tree) -> list[tuple[str, str]]:
 
 
 def _plain_tree(tree: Tree, shapes: tuple[str, str, str, str]) -> Iterator[str]:
-    """A tree with its branches drawn to the left."""
+    """Yield a tree with its branches drawn to the left."""
     last, other, below_last, below_other = shapes
     yield _text(tree)
     for child in tree.children:
@@ -194,7 +194,7 @@ def _plain_tree(tree: Tree, shapes: tuple[str, str, str, str]) -> Iterator[str]:
 
 
 def _plain_table(table: Table) -> Iterator[str]:
-    """Columns two spaces apart, numbers to the right, no space at the end of a row."""
+    """Yield rows with columns two spaces apart, numbers to the right, no space at the end of a row."""
     rows = [[clean(cell) for cell in row] for row in (table.columns, *table.rows)]
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     numeric = _numeric(table)
@@ -275,14 +275,14 @@ def _rich_table(table: Table, width: int) -> Any:
 
 
 def _least_width(table: Table) -> int:
-    """The width below which columns would be squeezed out: a narrower terminal breaks the lines itself."""
+    """Return the width below which columns would be squeezed out: a narrower terminal breaks the lines itself."""
     widths = [max(map(_width, cells)) for cells in zip(table.columns, *table.rows, strict=True)]
     widths[0], widths[-1] = min(widths[0], _MIN_WIDTH), min(widths[-1], _MIN_WIDTH)
     return sum(widths) + _RICH_GAP * (len(widths) - 1)
 
 
 def _last_width(table: Table, width: int) -> int:
-    """The width left for the last column of a terminal this wide."""
+    """Return the width left for the last column of a terminal this wide."""
     others = list(zip(table.columns, *table.rows, strict=True))[:-1]
     taken = sum(max(map(_width, cells)) + _RICH_GAP for cells in others)
     return max(_MIN_WIDTH, width - taken)
@@ -317,7 +317,7 @@ def settled(read: Callable[[], Settings], *, as_json: bool, serves: bool) -> Set
 
 
 def is_attended() -> bool:
-    """Whether a person can be asked."""
+    """Tell whether a person can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -27,7 +27,7 @@ _UNITS = {
 
 
 def text_or_stdin(argument: str, name: str = "content") -> str:
-    """A text as typed; ``-`` reads it from stdin, as UTF-8, without the newline at its end."""
+    """Return a text as typed; ``-`` reads it from stdin, as UTF-8, without the newline at its end."""
     if argument != STDIN:
         return argument
     from priming.config.params.limits import STORE
@@ -45,17 +45,17 @@ def text_or_stdin(argument: str, name: str = "content") -> str:
 
 
 def session_or_stdin(argument: str | None) -> str | None:
-    """The id of a session as typed; ``-`` reads it from stdin, so that no shell reads it."""
+    """Return the id of a session as typed; ``-`` reads it from stdin, so that no shell reads it."""
     return None if argument is None else text_or_stdin(argument, "session").strip()
 
 
 def optional_text(argument: str | None, name: str) -> str | None:
-    """A text as typed or from stdin, if any."""
+    """Return a text as typed or from stdin, if any."""
     return None if argument is None else text_or_stdin(argument, name)
 
 
 def only_text(argument: str | None, option: str | None, name: str) -> str:
-    """A text that may be typed as an argument or as an option, once."""
+    """Return a text that may be typed as an argument or as an option, once."""
     if argument is not None and option is not None and argument != option:
         raise ParamError(name, option, f"must be typed once: {argument!r} is the text already")
     text = option if argument is None else argument
@@ -71,7 +71,7 @@ _MOMENT_RULE = (
 
 
 def moment(name: str, text: str) -> datetime:
-    """A time in ISO 8601, how long ago, such as ``10m``, ``2h`` or ``3d``, or a day in words.
+    """Return a time in ISO 8601, how long ago, such as ``10m``, ``2h`` or ``3d``, or a day in words.
 
     Without a zone it is this machine's local time, a day alone is its midnight, a time of day alone is today's.
     """
@@ -90,7 +90,7 @@ def moment(name: str, text: str) -> datetime:
 
 
 def _day_in_words(text: str) -> datetime | None:
-    """The midnight that "yesterday", "last Monday" or "5 March" begins with, or the present for "now"."""
+    """Return the midnight that "yesterday", "last Monday" or "5 March" begins with, or the present for "now"."""
     from priming.text.dates import cue_date
     from priming.text.time_grammar import period
 
@@ -105,12 +105,12 @@ def _day_in_words(text: str) -> datetime | None:
 
 
 def optional_moment(name: str, text: str | None) -> datetime | None:
-    """A time, if any."""
+    """Return a time, if any."""
     return None if text is None else moment(name, text)
 
 
 def duration(name: str, text: str) -> timedelta:
-    """A length of time, such as ``90s``, ``30m``, ``8h`` or ``1d``."""
+    """Return a length of time, such as ``90s``, ``30m``, ``8h`` or ``1d``."""
     match = _SPAN.fullmatch(text.strip())
     span = int(match[1]) * _UNITS[match[2]] if match else timedelta(0)
     if not span:
@@ -119,12 +119,12 @@ def duration(name: str, text: str) -> timedelta:
 
 
 def optional_duration(name: str, text: str | None) -> timedelta | None:
-    """A length of time, if any."""
+    """Return a length of time, if any."""
     return None if text is None else duration(name, text)
 
 
 def json_object(name: str, text: str) -> dict[str, Any]:
-    """A JSON object, nested as deeply as people nest."""
+    """Return a JSON object, nested as deeply as people nest."""
     value = _json(name, text)
     if not isinstance(value, dict):
         raise ParamError(name, text, 'must be a JSON object, such as {"language": "python"}')
@@ -132,7 +132,7 @@ def json_object(name: str, text: str) -> dict[str, Any]:
 
 
 def json_texts(name: str, text: str) -> list[str]:
-    """A JSON array of texts."""
+    """Return a JSON array of texts."""
     try:
         value = _json(name, text)
     except ParamError:
@@ -149,7 +149,7 @@ def _json(name: str, text: str) -> Any:
 
 
 def filters(text: str | None) -> Any:
-    """The filter of a recall, its times parsed."""
+    """Return the filter of a recall, its times parsed."""
     if text is None:
         return None
     from priming.serialization import with_times
@@ -158,7 +158,7 @@ def filters(text: str | None) -> Any:
 
 
 def predicates(name: str, items: Sequence[str]) -> dict[str, Any]:
-    """JSON objects and KEY=VALUE pairs in one mapping; a key that is repeated has all its values."""
+    """Return JSON objects and KEY=VALUE pairs in one mapping; a key that is repeated has all its values."""
     pairs: dict[str, Any] = {}
     for item in items:
         if item.lstrip().startswith("{"):
@@ -176,12 +176,12 @@ def predicates(name: str, items: Sequence[str]) -> dict[str, Any]:
 
 
 def complete(choices: Sequence[str]) -> Callable[[str], list[str]]:
-    """Shell completion from a fixed list."""
+    """Return the shell completion from a fixed list."""
     return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
 
 
 def constants(texts: list[str] | None) -> dict[str, tuple[str, str]]:
-    """The constants of profiles that ``--set`` sets, by name, each with the option; the last of equals holds."""
+    """Return constants of profiles that ``--set`` sets, by name, each with the option; the last of equals holds."""
     values = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
@@ -192,7 +192,7 @@ def constants(texts: list[str] | None) -> dict[str, tuple[str, str]]:
 
 
 def complete_from(place: str) -> Callable[[str], list[str]]:
-    """Shell completion from the names at ``module:name``, which is imported once somebody asks."""
+    """Return the shell completion from the names at ``module:name``, which is imported once somebody asks."""
 
     def completed(incomplete: str) -> list[str]:
         module, _, name = place.partition(":")
@@ -207,7 +207,7 @@ complete_terms = complete_from("priming.recall.candidates:TERMS")
 
 
 def complete_importers(incomplete: str) -> list[str]:
-    """Shell completion of importers."""
+    """Return the shell completion of importers."""
     from priming.transfer.importers import OWN, names
 
     return complete((OWN, *names()))(incomplete)

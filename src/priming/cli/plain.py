@@ -139,7 +139,7 @@ def plain(
 
 
 def _with_place(store: options.StoreOptions, error: NotFound, read: Mapping[str, Any]) -> NotFound:
-    """The error, with a hint if the memories that were named are in the store of all projects."""
+    """Return the error, with a hint if the memories that were named are in the store of all projects."""
     values = [read[name] for name in (*KEYS, *LISTS) if read.get(name)]
     keys = [key for value in values for key in ([value] if isinstance(value, str) else value)]
     other = store.open_global() if keys else None
@@ -155,7 +155,7 @@ def _with_place(store: options.StoreOptions, error: NotFound, read: Mapping[str,
 
 
 def _answer(op: Op, store: options.StoreOptions, read: Mapping[str, Any], sent: dict[str, Any]) -> Any:
-    """The answer of the verb of the open memory."""
+    """Return the answer of the verb of the open memory."""
     arguments = _arguments(op)
     first = [sent.pop(each) for each in op.takes if arguments[each].is_required]
     with store.open() as memory, progress(op.name) if op.long else nullcontext() as step:
@@ -167,7 +167,7 @@ def _answer(op: Op, store: options.StoreOptions, read: Mapping[str, Any], sent: 
 
 
 def _arguments(op: Op) -> Mapping[str, Argument]:
-    """The arguments of a verb; of one by which a memory changes also those of ``remember`` that may change."""
+    """Return the arguments of a verb; of one by which a memory changes also those of ``remember`` that may change."""
     declared = declaration(op.method)
     if not declared.is_open:
         return declared.arguments
@@ -180,7 +180,7 @@ def _arguments(op: Op) -> Mapping[str, Argument]:
 
 
 def _options_of(function: Callable[..., Any] | None) -> dict[str, Any]:
-    """The options of a command that its ``show`` or ``send`` takes, with their defaults; without one, false."""
+    """Return the options of a command that its ``show`` or ``send`` takes and their defaults; without one, false."""
     parameters = inspect.signature(function).parameters.values() if function else ()
     return {
         each.name: False if each.default is Parameter.empty else each.default
@@ -192,7 +192,7 @@ def _options_of(function: Callable[..., Any] | None) -> dict[str, Any]:
 def _parameter(
     name: str, argument: Argument, change: Any, meanings: Mapping[str, str], *, by_name: bool
 ) -> Parameter:
-    """The parameter of typer for an argument; ``change`` is another help text for it, or an option of its own."""
+    """Return typer's parameter for an argument; ``change`` is another help text for it, or an option of its own."""
     usual = REQUIRED if argument.is_required and name in REQUIRED else OPTIONS
     kind = usual.get(name) if change is None else change
     if kind is None or isinstance(kind, str):
@@ -205,7 +205,7 @@ def _parameter(
 
 
 def _meaning(name: str, argument: Argument, meanings: Mapping[str, str]) -> str:
-    """What an argument means to who types it: with the words that there are, and the forms of a time."""
+    """Return what an argument means to who types it: with the words that there are, and the forms of a time."""
     meaning = meanings.get(name, name.replace("_", " ")).rstrip(".")
     if "datetime" in argument.hint:
         return f"{meaning.removesuffix(', ISO 8601 with a time zone')}: {options.TIME}"
@@ -214,7 +214,7 @@ def _meaning(name: str, argument: Argument, meanings: Mapping[str, str]) -> str:
 
 
 def _option(name: str, argument: Argument, help: str, *, by_name: bool) -> Any:
-    """An option of typer, or what is typed without a name if it is required and may be passed by position."""
+    """Return an option of typer, or what is typed without a name if it is required and may be passed by position."""
     flag, words = f"--{name.replace('_', '-')}", CHOICES.get(name)
     word = _METAVARS.get(name, "NAME" if name == "name" or words else "")
     if "bool" in argument.hint:
@@ -232,7 +232,7 @@ def _option(name: str, argument: Argument, help: str, *, by_name: bool) -> Any:
 
 
 def _read(name: str, argument: Argument, value: Any) -> Any:
-    """The value of an argument, of what was typed."""
+    """Return the value of an argument, of what was typed."""
     if value is None:
         return None
     if isinstance(value, options.ScopeOptions):
@@ -252,7 +252,7 @@ def _read(name: str, argument: Argument, value: Any) -> Any:
 
 
 def _fields(answer: Any) -> Iterable[Part]:
-    """The fields of an answer; of several a line each."""
+    """Return the fields of an answer; of several a line each."""
     value = encode(answer)
     if isinstance(value, dict):
         rows = (

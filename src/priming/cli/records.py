@@ -39,14 +39,14 @@ _RULE, _BESIDE = "behavior", ("correction", "entity")
 
 
 def memory(record: MemoryRecord) -> Iterator[Part]:
-    """A memory in full."""
+    """Yield a memory in full."""
     yield line((record.key, KEY))
     yield from content(record)
     yield Table(("", ""), tuple(_fields(record)))
 
 
 def version_times(record: MemoryRecord) -> str:
-    """When a version is true, and when it was stored and superseded."""
+    """Tell when a version is true, and when it was stored and superseded."""
     end = timestamp(record.valid_to) or "now"
     start = timestamp(record.valid_from) or "the beginning"
     closed = f", superseded {timestamp(record.retired_at)}" if record.retired_at is not None else ""
@@ -54,14 +54,14 @@ def version_times(record: MemoryRecord) -> str:
 
 
 def content(record: MemoryRecord) -> Iterator[Part]:
-    """The text of a memory, indented, with what a procedure has beside it."""
+    """Return the text of a memory, indented, with what a procedure has beside it."""
     from priming.recall.formatting import displayed_text
 
     return (line(paragraph, indent=2) for paragraph in displayed_text(record).splitlines())
 
 
 def links(records: Sequence[Link], *, times: bool = False) -> Iterator[Part]:
-    """Links, one per line, with the ``times`` at which they were made or last strengthened."""
+    """Yield links, one per line, with the ``times`` at which they were made or last strengthened."""
     for link in records:
         origin: Span = ("  by hand", DIM) if link.given else ""
         at: Span = (f"  {timestamp(link.last_activated or link.created_at)}", DIM) if times else ""
@@ -71,17 +71,17 @@ def links(records: Sequence[Link], *, times: bool = False) -> Iterator[Part]:
 
 
 def strength(link: Link) -> str:
-    """The weight of a link, and that it suppresses if it does."""
+    """Return the weight of a link, and that it suppresses if it does."""
     return f"({link.weight:.2f})" if link.sign > 0 else f"({link.weight:.2f}, suppresses)"
 
 
 def edge(source: str, relation: str, target: str) -> str:
-    """A link as an arrow."""
+    """Return a link as an arrow."""
     return f"{label(source)} ─{label(relation)}→ {label(target)}"
 
 
 def path(steps: Sequence[Step], *, amounts: bool = True) -> str:
-    """A path as arrows, with the activation that each step carried."""
+    """Return a path as arrows, with the activation that each step carried."""
     links = (
         f" ─{label(step.relation)}→ {label(step.target)}" + (f" ({step.amount:.2f})" if amounts else "")
         for step in steps
@@ -97,7 +97,7 @@ def first(
     rest: str = "--json lists all",
     indent: int = 0,
 ) -> Iterator[Part]:
-    """The first items, and how many more there are, with where the rest is."""
+    """Yield the first items, and how many more there are, with where the rest is."""
     for item in items[:most]:
         yield from show(item)
     if len(items) > most:
@@ -105,7 +105,7 @@ def first(
 
 
 def left_out(result: Recall) -> Iterator[Part]:
-    """What a recall lacks, with the remedy, and the hits that had no room."""
+    """Yield what a recall lacks, with the remedy, and the hits that had no room."""
     if result.degraded:
         missing = "; ".join(_MISSING_PARTS.get(part, part) for part in result.degraded)
         yield line((f"degraded: {missing}", WARN))
@@ -114,14 +114,14 @@ def left_out(result: Recall) -> Iterator[Part]:
 
 
 def packed(text: str | None) -> Iterator[Part]:
-    """What goes into a prompt."""
+    """Yield what goes into a prompt."""
     if text:
         yield line(("packed:", DIM))
         yield from lines(text)
 
 
 def recall_id(result: Recall, figures: str = "") -> Iterator[Part]:
-    """The id by which a recall is judged, if it was recorded, with figures of it."""
+    """Yield the id by which a recall is judged, if it was recorded, with figures of it."""
     name = f"recall {result.recall_id}" if result.recorded else ""
     if not result.recorded and result.hits:
         name = "not recorded: it takes no verdicts"
@@ -130,7 +130,7 @@ def recall_id(result: Recall, figures: str = "") -> Iterator[Part]:
 
 
 def operations(records: Sequence[Operation]) -> Iterator[Part]:
-    """Operations of the log."""
+    """Yield operations of the log."""
     for record in records:
         yield from operation(record)
     if not records:
@@ -138,7 +138,7 @@ def operations(records: Sequence[Operation]) -> Iterator[Part]:
 
 
 def operation(record: Operation) -> Iterator[Part]:
-    """An operation: its kind, its time, and what it changed."""
+    """Yield an operation: its kind, its time, and what it changed."""
     caller = caller_text(record.actor, record.via, record.session)
     ending = f"  {timestamp(record.at)}" + (f"  {caller}" if caller else "")
     yield line((record.id, KEY), f"  {record.kind}", (ending, DIM))
@@ -151,7 +151,7 @@ def operation(record: Operation) -> Iterator[Part]:
 
 
 def caller_text(actor: str | None, via: str | None, session: str | None) -> str:
-    """Who asked for an operation, by what, and in which session.
+    """Tell who asked for an operation, by what, and in which session.
 
     >>> caller_text("claude-code", "hook prompt", "s1"), caller_text("user", None, None)
     ('claude-code by hook prompt in session s1', 'user')
@@ -161,7 +161,7 @@ def caller_text(actor: str | None, via: str | None, session: str | None) -> str:
 
 
 def moved_links(record: Operation) -> Iterator[Part]:
-    """The links that an operation moved, by name and from what to what."""
+    """Yield the links that an operation moved, by name and from what to what."""
     from priming.history.movements import weights_text
 
     moves = [
@@ -175,18 +175,18 @@ def moved_links(record: Operation) -> Iterator[Part]:
 
 
 def undo_hint(operation_id: str | None, subject: str = "", *, indent: int = 0) -> Line:
-    """How to undo an operation."""
+    """Return how to undo an operation."""
     return line((f"to undo {subject or 'this'}: priming undo {operation_id}", DIM), indent=indent)
 
 
 def reason(text: str | None) -> Iterator[Part]:
-    """Why an answer is empty, if it is."""
+    """Yield why an answer is empty, if it is."""
     if text is not None:
         yield line((text, WARN))
 
 
 def _changed(record: Operation) -> str:
-    """The memories that an operation changed and the verdicts that it took back by name, its links by number.
+    """Return the memories that an operation changed and the verdicts that it took back by name, its links by number.
 
     Corrections and names that were made beside what was told come last.
     """
@@ -235,7 +235,7 @@ def _fields(record: MemoryRecord) -> Iterator[tuple[str, str]]:
 
 
 def worth(record: MemoryRecord) -> str:
-    """The worth of a memory, in short: its priority and verdicts, and for a rule its confidence."""
+    """Return the worth of a memory, in short: its priority and verdicts, and for a rule its confidence."""
     use = record.use
     parts = [f"confidence {record.confidence:.2f}"] if record.kind == _RULE or record.confidence < 1 else []
     if record.priority:
@@ -248,7 +248,7 @@ def worth(record: MemoryRecord) -> str:
 
 
 def _verdicts(record: MemoryRecord) -> Iterator[str]:
-    """The verdicts on a memory by their number."""
+    """Return the verdicts on a memory by their number."""
     use, by_rule = record.use, record.kind == _RULE
     silent = use.followed - use.helped if use.followed > use.helped else 0
     counts = {
@@ -262,7 +262,7 @@ def _verdicts(record: MemoryRecord) -> Iterator[str]:
 
 
 def state(record: MemoryRecord, *, whole: bool = False) -> str:
-    """Whether a rule is in force, or quiet and why; empty for other memories."""
+    """Tell whether a rule is in force, or quiet and why; empty for other memories."""
     from priming.recall.formatting import EARLIER_KEY, has_earlier_key
 
     if record.kind != _RULE:
@@ -274,12 +274,12 @@ def state(record: MemoryRecord, *, whole: bool = False) -> str:
 
 
 def scope(record: MemoryRecord) -> str:
-    """Where a memory applies; empty if it is not a rule and has no conditions."""
+    """Return where a memory applies; empty if it is not a rule and has no conditions."""
     return conditions_text(record.when) if record.when or record.kind == _RULE else ""
 
 
 def findings_lines(findings: Sequence[Finding]) -> Iterator[Part]:
-    """Findings, each with its remedy."""
+    """Yield findings, each with its remedy."""
     if not findings:
         yield line(("no inconsistencies", OK))
     for finding in findings:
@@ -288,7 +288,7 @@ def findings_lines(findings: Sequence[Finding]) -> Iterator[Part]:
 
 
 def _practice(record: MemoryRecord) -> Iterator[tuple[str, str]]:
-    """How often a procedure succeeded, and how well a memory is retained."""
+    """Yield how often a procedure succeeded, and how well a memory is retained."""
     executions = record.use.helped + record.use.failed
     if record.kind == "procedure" and executions:
         noun = "time" if executions == 1 else "times"

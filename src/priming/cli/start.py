@@ -44,7 +44,7 @@ _VALUED = ("--url", "--namespace", "--profile", "--embedder", "--set")
 
 
 def command_of(arguments: Sequence[str]) -> str:
-    """The command among arguments, behind the options that may come before it; empty if there is none.
+    """Return the command among arguments, behind the options that may come before it; empty if there is none.
 
     >>> command_of(["--url", "sqlite:///list", "--json", "recall", "tea"]), command_of(["--namespace"])
     ('recall', '')

@@ -36,22 +36,22 @@ class Caller:
     identified: bool = False
 
     def attribution(self) -> dict[str, Any]:
-        """What the log records of it with an operation."""
+        """Return what the log records of it with an operation."""
         return {name: getattr(self, name) for name in _HEADERS}
 
     def headers(self) -> dict[str, str]:
-        """The headers of a request that carry it to the server of a store."""
+        """Return the headers of a request that carry it to the server of a store."""
         return {_HEADERS[name]: _ascii(value) for name, value in self.attribution().items() if value}
 
     def after(self, headers: Mapping[str, str]) -> Caller:
-        """The caller that headers name; fields that they lack are those of this caller."""
+        """Return the caller that headers name; fields that they lack are those of this caller."""
         values = {name: _text(headers.get(header, "")) for name, header in _HEADERS.items()}
         actor, via, session = (values[name] or getattr(self, name) for name in _HEADERS)
         return replace(self, actor=actor, via=via, session=session)
 
 
 def present_caller() -> Caller:
-    """The current caller; by default the user, through the library."""
+    """Return the current caller; by default the user, through the library."""
     return _CALLER.get() or Caller(default_actor())
 
 
@@ -66,7 +66,7 @@ def calling(caller: Caller) -> Iterator[None]:
 
 
 def _ascii(value: str) -> str:
-    """A value encoded for a header."""
+    """Return a value encoded for a header."""
     return value[:_LONGEST].encode("unicode_escape").decode("ascii")
 
 

@@ -46,7 +46,7 @@ _BLENDS = {"floop": ("floop", "boosts"), "world-weaver": ("episode", "fact", "pr
 
 
 def used(profile: Profile) -> dict[str, tuple[str, ...]]:
-    """The constants that the laws of a profile read, by section."""
+    """Return the constants that the laws of a profile read, by section."""
     spreads = profile.spread.steps > 0 or profile.name not in ("arc", "world-weaver")
     walks = spreads or profile.score == "world-weaver"
     anchors = () if profile.anchors is None else _but(AnchorParams, "pool") if spreads else ("pool",)
@@ -74,7 +74,7 @@ def used(profile: Profile) -> dict[str, tuple[str, ...]]:
 
 
 def _plasticity(profile: Profile) -> Iterator[str]:
-    """The constants of plasticity that the laws of learning of a profile read."""
+    """Yield the constants of plasticity that the laws of learning of a profile read."""
     law = profile.learning
     reads = {
         ("low", "high", "automatic", "conscious"): law.verdicts == "path" or law.runs,
@@ -94,7 +94,7 @@ def _plasticity(profile: Profile) -> Iterator[str]:
 
 
 def settable(profile: Profile) -> dict[str, tuple[str, ...]]:
-    """The constants that can be set: those that are used, and those of learning that another law would use."""
+    """Return the constants that can be set: those that are used, and those of learning that another law would use."""
     return used(profile) | {
         "plasticity": _names(PlasticityParams),
         "forgetting": tuple(
@@ -115,7 +115,7 @@ def _but(cls: type, *without: str) -> tuple[str, ...]:
 
 
 def table(names: Collection[str] = tuple(ALL)) -> dict[str, Setting]:
-    """The constants of some profiles as settings, by name."""
+    """Return the constants of some profiles as settings, by name."""
     constants: dict[str, Setting] = {}
     for profile in (ALL[name] for name in names):
         for section, keys in settable(profile).items():
@@ -133,13 +133,13 @@ def table(names: Collection[str] = tuple(ALL)) -> dict[str, Setting]:
 
 
 def split(name: str) -> tuple[str, str, str]:
-    """The profile, the section and the key of a constant."""
+    """Return the profile, the section and the key of a constant."""
     _, profile, section, key = name.split(".")
     return profile, section, key
 
 
 def applied(profiles: Mapping[str, Profile], values: Mapping[str, Any]) -> dict[str, Profile]:
-    """The profiles with constants replaced; ``ParamError`` names the profile if values do not fit together."""
+    """Return the profiles with constants replaced; ``ParamError`` names the profile if values do not fit together."""
     changes: dict[tuple[str, str], dict[str, Any]] = {}
     for name, value in values.items():
         profile, section, key = split(name)
@@ -158,14 +158,14 @@ def applied(profiles: Mapping[str, Profile], values: Mapping[str, Any]) -> dict[
 
 
 def _merged(before: Any, value: Any) -> Any:
-    """A table with the given numbers replaced."""
+    """Return a table with the given numbers replaced."""
     if isinstance(value, Mapping):
         return tuple({**dict(before), **value}.items())
     return value
 
 
 def find(names: tuple[str, ...]) -> tuple[str, str]:
-    """The name of the setting for a profile, a section and a key, or the problem with them."""
+    """Return the name of the setting for a profile, a section and a key, or the problem with them."""
     profile, section, key = (*names, "", "", "")[0], (*names, "", "")[1], ".".join(names[2:])
     if profile not in ALL:
         return "", f"{profile!r} is not a profile{nearest(profile, ALL)}"
@@ -178,7 +178,7 @@ def find(names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def constants_in(tables: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The constants in three levels of tables, each with its names; a value that is no table ends the names early."""
+    """Yield the constants in three levels of tables, each with its names; what is no table ends the names early."""
     if isinstance(tables, Mapping) and len(names) < 3:
         for name, inner in tables.items():
             yield from constants_in(inner, (*names, name))
@@ -187,7 +187,7 @@ def constants_in(tables: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tup
 
 
 def nearest_variable(name: str, others: Collection[str]) -> str:
-    """The nearest variable, as the end of a message: PRIMING_PLASTICITY_LOW lacks the name of a profile."""
+    """Return the nearest variable, as the end of a message: PRIMING_PLASTICITY_LOW lacks the name of a profile."""
     own = [variable(setting) for setting in table()]
     ending = name.removeprefix("PRIMING")
     same = [each for each in own if each.endswith(ending)]
@@ -198,7 +198,7 @@ def nearest_variable(name: str, others: Collection[str]) -> str:
 
 
 def shown(profile: Profile, resolved: Mapping[str, Resolved]) -> list[Resolved]:
-    """The constants that a profile uses, by ``SECTION.KEY``, with value, source and overridden values."""
+    """Return the constants that a profile uses, by ``SECTION.KEY``, with value, source and overridden values."""
     shown = []
     for section, keys in used(profile).items():
         for key in keys:
@@ -226,7 +226,7 @@ _SOURCES["scoring.ethos"] = f"retrieval.{WEIGHTS[0]}"
 
 
 def of_retrieval(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The constants that settings of retrieval set, by name."""
+    """Return the constants that settings of retrieval set, by name."""
     own = {_RETRIEVAL[key]: value for key, value in values.items() if key in _RETRIEVAL}
     shares = {_WEIGHTS[key]: value for key, value in values.items() if key in _WEIGHTS}
     return {f"{ROOT}.ethos.{name}": value for name, value in {**own, "scoring.ethos": shares}.items()}

@@ -86,19 +86,19 @@ class AgentSettings:
 
 
 def default_actor() -> str:
-    """The actor of this process, for the log: ``PRIMING_ACTOR``, or else the user."""
+    """Return the actor of this process, for the log: ``PRIMING_ACTOR``, or else the user."""
     return " ".join(os.environ.get(ACTOR, "").split())[:_LONGEST_ACTOR] or USER
 
 
 def day_comes_first() -> bool | None:
-    """Whether dates begin with the day where this machine stands; None where the locale names no place."""
+    """Tell whether dates begin with the day where this machine stands; None where the locale names no place."""
     locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_TIME", "LANG"))), "")
     territory = locale.partition(".")[0].partition("_")[2]
     return territory not in _MONTH_FIRST if territory else None
 
 
 def agent_settings(command: str | None = None, model: str | None = None) -> AgentSettings:
-    """The given command or endpoint, else the environment's; without either there is no agent.
+    """Return the given command or endpoint, else the environment's; without either there is no agent.
 
     What is given counts alone. A variable that is set to nothing is not set.
     """
@@ -114,12 +114,12 @@ def agent_settings(command: str | None = None, model: str | None = None) -> Agen
 
 
 def embedder() -> str | None:
-    """The name of the embedder where no settings are read."""
+    """Return the name of the embedder where no settings are read."""
     return os.environ.get("PRIMING_EMBEDDER") or None
 
 
 def embedder_key() -> str | None:
-    """The key for an embedder's endpoint, which is read only from the environment."""
+    """Return the key for an embedder's endpoint, which is read only from the environment."""
     return os.environ.get("PRIMING_EMBEDDER_KEY") or None
 
 
@@ -149,7 +149,7 @@ def _placed(path: Path) -> Path:
 
 
 def settings_mention(key: str) -> bool:
-    """Whether a settings file that applies here contains a word; an unreadable file counts as containing it."""
+    """Tell whether a settings file that applies here contains a word; an unreadable file counts as containing it."""
     for folder in (project_folder(), global_folder()):
         path = folder / SETTINGS
         if os.path.exists(path):
@@ -162,12 +162,12 @@ def settings_mention(key: str) -> bool:
 
 
 def global_store() -> Path:
-    """The file of the global store, for memories that apply to every project."""
+    """Return the file of the global store, for memories that apply to every project."""
     return global_folder() / FILE
 
 
 def global_folder() -> Path:
-    """The user's folder of Priming: ``PRIMING_HOME``, else ``.priming`` in the home directory."""
+    """Return the user's folder of Priming: ``PRIMING_HOME``, else ``.priming`` in the home directory."""
     folder = os.environ.get("PRIMING_HOME")
     if folder:
         return _placed(Path(os.path.expanduser(folder)))
@@ -178,17 +178,17 @@ def global_folder() -> Path:
 
 
 def notify_socket() -> str | None:
-    """The address at which systemd waits for the state of a service of ``Type=notify``."""
+    """Return the address at which systemd waits for the state of a service of ``Type=notify``."""
     return os.environ.get("NOTIFY_SOCKET") or None
 
 
 def server_wanted() -> bool:
-    """Whether a running server of the store is used: unless ``PRIMING_SERVER`` says ``off``."""
+    """Tell whether a running server of the store is used: unless ``PRIMING_SERVER`` says ``off``."""
     return _is_set("PRIMING_SERVER", server_variable(), "on", "off")
 
 
 def may_download() -> bool:
-    """Whether an embedder may download its model: only if ``PRIMING_DOWNLOAD`` says ``yes``."""
+    """Tell whether an embedder may download its model: only if ``PRIMING_DOWNLOAD`` says ``yes``."""
     return _is_set("PRIMING_DOWNLOAD", (os.environ.get("PRIMING_DOWNLOAD") or "no").casefold(), "yes", "no")
 
 
@@ -199,33 +199,33 @@ def _is_set(name: str, value: str, yes: str, no: str) -> bool:
 
 
 def models_folder() -> Path:
-    """The cache of downloaded models: that of fastembed, where its variable names it, else the user's own."""
+    """Return the cache of downloaded models: that of fastembed, where its variable names it, else the user's own."""
     folder = os.environ.get("FASTEMBED_CACHE_PATH")
     return Path(folder) if folder else global_folder() / "models"
 
 
 def is_debugging() -> bool:
-    """Whether a failing hook prints a traceback: if ``PRIMING_DEBUG`` is set."""
+    """Tell whether a failing hook prints a traceback: if ``PRIMING_DEBUG`` is set."""
     return bool(os.environ.get("PRIMING_DEBUG"))
 
 
 def is_in_claude_code() -> bool:
-    """Whether Claude Code started this process, or a process that did."""
+    """Tell whether Claude Code started this process, or a process that did."""
     return bool(os.environ.get("CLAUDECODE"))
 
 
 def is_of_plugin() -> bool:
-    """Whether this process belongs to a plugin of Claude Code."""
+    """Tell whether this process belongs to a plugin of Claude Code."""
     return bool(os.environ.get("CLAUDE_PLUGIN_ROOT"))
 
 
 def claude_servers() -> Path:
-    """The file in which Claude Code keeps the MCP servers of the user."""
+    """Return the file in which Claude Code keeps the MCP servers of the user."""
     return (folder_named("CLAUDE_CONFIG_DIR") or Path.home()) / ".claude.json"
 
 
 def unattended() -> dict[str, str]:
-    """The environment of a command whose answer goes to a program."""
+    """Return the environment of a command whose answer goes to a program."""
     return {**os.environ, UNATTENDED: "1"}
 
 
@@ -244,18 +244,18 @@ def load_numpy() -> None:
 
 
 def folder_named(variable: str) -> Path | None:
-    """The folder named by another program's variable, such as ``CODEX_HOME``, or None."""
+    """Return the folder named by another program's variable, such as ``CODEX_HOME``, or None."""
     folder = os.environ.get(variable)
     return Path(folder) if folder else None
 
 
 def memory_file() -> Path | None:
-    """The file that the reference memory server of MCP is told to use, or None."""
+    """Return the file that the reference memory server of MCP is told to use, or None."""
     return None if (path := folder_named("MEMORY_FILE_PATH")) is None else path.absolute()
 
 
 def hooks_folder(database: Path) -> Path:
-    """The folder of the files of a store's sessions, in the user's own: a folder that brings a store brings none."""
+    """Return the folder of a store's session files, in the user's own: a folder that brings a store brings none."""
     from hashlib import blake2b
 
     name = blake2b(os.fsencode(database), digest_size=8).hexdigest()
@@ -263,7 +263,7 @@ def hooks_folder(database: Path) -> Path:
 
 
 def database_place(location: Location) -> Path:
-    """The path that stands for a store in a database: files that this machine has of it are beside it."""
+    """Return the path that stands for a store in a database: files that this machine has of it are beside it."""
     from hashlib import blake2b
 
     digest = blake2b(without_password(location.as_url()).encode(), digest_size=8).hexdigest()
@@ -271,7 +271,7 @@ def database_place(location: Location) -> Path:
 
 
 def runtime_folder() -> Path:
-    """The user's folder for runtime files, which may not exist yet."""
+    """Return the user's folder for runtime files, which may not exist yet."""
     import tempfile
 
     folder = os.environ.get("XDG_RUNTIME_DIR")
@@ -279,7 +279,7 @@ def runtime_folder() -> Path:
 
 
 def locate(url: str | None) -> Location:
-    """The store that ``url`` names; None: ``PRIMING_URL``, ``ARC_DB_PATH``, else the ``memory.db`` of the project.
+    """Locate the store ``url`` names; None: ``PRIMING_URL``, ``ARC_DB_PATH``, else the ``memory.db`` of the project.
 
     ``sqlite:///relative.db`` is relative to the working directory, ``sqlite:////absolute.db`` absolute,
     ``sqlite://`` in memory; ``?synchronous=full`` survives power loss as well as a killed process.
@@ -299,7 +299,7 @@ def locate(url: str | None) -> Location:
 
 
 def led_by_folder(url: str, root: Path | None = None) -> str:
-    """The URL of a store, with its origin where a folder leads to it: a relative path, or with ``root`` any path."""
+    """Return a store's URL, with its origin where a folder leads to it: a relative path, with ``root`` any path."""
     path = parse_url(url).path
     if path is None or (path.is_absolute() and root is None):
         return url
@@ -309,7 +309,7 @@ def led_by_folder(url: str, root: Path | None = None) -> str:
 
 
 def _is_users(place: str) -> bool:
-    """Whether a place is that of the store of all projects, which no folder brings."""
+    """Tell whether a place is that of the store of all projects, which no folder brings."""
     try:
         return place == place_of(global_folder().parent, Path(global_folder().name, FILE))
     except ParamError:
@@ -317,13 +317,13 @@ def _is_users(place: str) -> bool:
 
 
 def arc_store() -> str | None:
-    """The URL of the store whose path is in Arc's own variable, or None."""
+    """Return the URL of the store whose path is in Arc's own variable, or None."""
     path = os.environ.get("ARC_DB_PATH")
     return url_of(Path(os.path.expanduser(path))) if path else None
 
 
 def project_folder(*, store: bool = False) -> Path:
-    """The project's ``.priming``: in the working directory, else in the nearest folder above that has one.
+    """Return the project's ``.priming``: in the working directory, else in the nearest folder above that has one.
 
     It is one where it has a store or settings. The search ends at a repository's root and below the home folder,
     whose store is that of all projects. A linked work tree has that of its repository, if there is one; a ``store``

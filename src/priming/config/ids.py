@@ -16,7 +16,7 @@ _last = (-1, 0)
 
 
 def uuid7(at: datetime) -> str:
-    """A UUID of version 7: 48 bits of milliseconds, then 74 bits.
+    """Return a UUID of version 7: 48 bits of milliseconds, then 74 bits.
 
     The 74 bits are random for the first id of a millisecond; each further id of this process adds a random step
     (RFC 9562, section 6.2, method 2), so that ids sort in order of creation even if the clock does not move.
@@ -31,7 +31,7 @@ def uuid7(at: datetime) -> str:
 
 
 def derived(base: str, *names: str) -> str:
-    """The id that follows from another and some names: always the same, with the time of ``base``.
+    """Return the id that follows from another and some names: always the same, with the time of ``base``.
 
     >>> derived("01890a5d-ac96-774b-bcce-b302099a8057", "sleep") == derived(
     ...     "01890a5d-ac96-774b-bcce-b302099a8057", "sleep"
@@ -44,7 +44,7 @@ def derived(base: str, *names: str) -> str:
 
 
 def time_of(memory_id: str) -> datetime | None:
-    """When an id of version 7 was made, to the millisecond; None for another id.
+    """Return when an id of version 7 was made, to the millisecond; None for another id.
 
     >>> time_of(uuid7(datetime(2026, 3, 4, 9, 30, tzinfo=UTC))), time_of("note")
     (datetime.datetime(2026, 3, 4, 9, 30, tzinfo=datetime.timezone.utc), None)
@@ -55,7 +55,7 @@ def time_of(memory_id: str) -> datetime | None:
 
 
 def _tail(milliseconds: int) -> int:
-    """The bits after the time: greater than the last ones if the millisecond is the same."""
+    """Return the bits after the time: greater than the last ones if the millisecond is the same."""
     global _last
     with _lock:
         last, tail = _last

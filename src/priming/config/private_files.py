@@ -70,7 +70,7 @@ def open_file(path: Path, *, buffering: int = -1) -> BinaryIO:
 
 
 def read_text(path: Path) -> str:
-    """The text of a small file in UTF-8.
+    """Return the text of a small file in UTF-8.
 
     Raises:
         OSError: there is none, or it is none.
@@ -153,7 +153,7 @@ def try_lock(handle: int, *, shared: bool = False) -> bool:
 
 
 def temporary_folder(*, in_memory: bool = False) -> TemporaryDirectory[str]:
-    """A folder for texts, which is removed at the end of a block, and names the process that it belongs to."""
+    """Return a folder for texts, which is removed at the end of a block, and names the process that it belongs to."""
     import tempfile
 
     shared = _IN_MEMORY if in_memory and os.access(_IN_MEMORY, os.W_OK) else None
@@ -161,7 +161,7 @@ def temporary_folder(*, in_memory: bool = False) -> TemporaryDirectory[str]:
 
 
 def abandoned_folders() -> list[Path]:
-    """The temporary folders of this user whose processes were killed."""
+    """Return the temporary folders of this user whose processes were killed."""
     import tempfile
 
     places = (tempfile.gettempdir(), _IN_MEMORY)
@@ -170,7 +170,7 @@ def abandoned_folders() -> list[Path]:
 
 
 def is_alive(process: str) -> bool:
-    """Whether a process that is named by its number may still run."""
+    """Tell whether a process that is named by its number may still run."""
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:

@@ -200,14 +200,14 @@ ALL = {profile.name: profile for profile in (PRIMING, FLOOP, SYNAPSE, ETHOS, ARC
 
 
 def get(name: str, among: Mapping[str, Profile] = ALL) -> Profile:
-    """The profile of that name; ``ParamError`` lists the names."""
+    """Return the profile of that name; ``ParamError`` lists the names."""
     if not isinstance(name, str) or name not in among:
         raise ParamError("profile", name, f"must be one of {', '.join(among)}")
     return among[name]
 
 
 def laws(profile: Profile) -> dict[str, str]:
-    """The laws that move the links of a profile, in words: learning, fading and linking."""
+    """Return the laws that move the links of a profile, in words: learning, fading and linking."""
     p, law, linking = profile.plasticity, profile.learning, profile.linking
     fading, links = profile.forgetting_params, dict(profile.links.by_relation)
     verdicts = {

@@ -59,7 +59,7 @@ class Settings:
     project_file: File | None = None
 
     def __getitem__(self, name: str) -> Any:
-        """The value of a setting, such as ``store.url``."""
+        """Return the value of a setting, such as ``store.url``."""
         return self.resolved[name].value
 
     @property
@@ -117,7 +117,7 @@ class Settings:
         return ServerParams(**{name: self[f"server.{name}"] for name in ServerParams.__dataclass_fields__})
 
     def agent(self, command: str | None = None, model: str | None = None) -> AgentSettings:
-        """The agent of the options, else of the environment, else of the user's file; the first counts alone."""
+        """Return the agent of the options, else the environment, else the user's file; the first counts alone."""
         chosen = environment.agent_settings(command, model)
         if chosen.command is not None or chosen.model is not None:
             return chosen
@@ -150,7 +150,7 @@ class _Reading:
             self.values.setdefault(setting.name, []).append(Resolved(setting.name, value, source))
 
     def resolve(self, setting: Setting) -> Resolved:
-        """The nearest value of a setting, and those that it overrides."""
+        """Return the nearest value of a setting, and those that it overrides."""
         first, *others = *self.values.get(setting.name, []), Resolved(setting.name, setting.default, DEFAULT)
         return replace(first, shadows=tuple((other.source, other.value) for other in others))
 
@@ -187,7 +187,7 @@ def read(
     servers: bool = True,
     constants: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[Settings, list[str]]:
-    """The settings, and all violations, whose values are left out."""
+    """Return the settings, and all violations, whose values are left out."""
     variables, violations = own_variables(), list[str]()
     existing = list(_files(project))
     files = [file for file in existing if file.read(violations)]
@@ -218,7 +218,7 @@ def read(
 
 
 def _files(project: bool) -> Iterator[File]:
-    """The project's file and the user's, which are one in the user's own folder."""
+    """Yield the project's file and the user's, which are one in the user's own folder."""
     users, own = environment.global_folder(), environment.project_folder()
     same = os.path.exists(users) and os.path.exists(own) and os.path.samefile(own, users)
     if project and not same:
@@ -227,7 +227,7 @@ def _files(project: bool) -> Iterator[File]:
 
 
 def _table(*, servers: bool, profiles: bool = False) -> dict[str, Setting]:
-    """All settings by name; those of the server are the fields of ``ServerParams``, of profiles their constants."""
+    """Return all settings by name; the server's are fields of ``ServerParams``, those of profiles their constants."""
     table = {setting.name: setting for setting in TABLE}
     if servers:
         from priming.config.params.services import ServerParams
@@ -243,7 +243,7 @@ def _table(*, servers: bool, profiles: bool = False) -> dict[str, Setting]:
 
 
 def _take_environment(reading: _Reading, variables: Mapping[str, str]) -> None:
-    """An empty variable counts as unset, except for the store's: it must not lead to another store."""
+    """Take the variables; an empty one counts as unset, except the store's: it must not lead to another store."""
     settings = {setting.environment: setting for setting in reading.table.values()}
     for name, value in variables.items():
         if name in settings and (value or name == "PRIMING_URL"):
@@ -271,7 +271,7 @@ def _take_constant(reading: _Reading, names: tuple[str, ...], value: Any, layer:
 
 
 def _nearest_section(section: str, sections: Collection[str]) -> str:
-    """The nearest section, as the end of a message; what is a section of profiles belongs to one of them."""
+    """Return the nearest section, as the end of a message; what is a section of profiles belongs to one of them."""
     from priming.config.constants import FIELDS
 
     if section in FIELDS:
@@ -313,7 +313,7 @@ def _take_key(reading: _Reading, file: File, section: str, key: str, value: Any)
 
 
 def _beside(file: File, url: str) -> str:
-    """A URL of a file, a relative path resolved from the file's own folder; an invalid URL is left as it is."""
+    """Return a file's URL, a relative path resolved from the file's own folder; an invalid URL is left as it is."""
     try:
         path = parse_url(url).path
     except ParamError:
@@ -324,7 +324,7 @@ def _beside(file: File, url: str) -> str:
 
 
 def _check_agents(reading: _Reading) -> None:
-    """A command and an endpoint must not come from one source; those of the environment count alone."""
+    """Check that no command and endpoint come from one source; those of the environment count alone."""
     for model in reading.values.get("agent.model", []):
         for command in reading.values.get("agent.command", []):
             if model.file == command.file:
@@ -337,7 +337,7 @@ def _check_agents(reading: _Reading) -> None:
 
 
 def _check_constants(settings: Settings, reading: _Reading) -> None:
-    """The constants of a profile must fit together: its blends sum to 1, its bounds are in order."""
+    """Check that the constants of a profile fit together: its blends sum to 1, its bounds are in order."""
     if not settings.constants or reading.broken:
         return
     try:
@@ -347,7 +347,7 @@ def _check_constants(settings: Settings, reading: _Reading) -> None:
 
 
 def _check_weights(settings: Settings, reading: _Reading) -> None:
-    """The weights must sum to 1, whatever their sources."""
+    """Check that the weights sum to 1, whatever their sources."""
     names = [f"retrieval.{key}" for key in WEIGHTS]
     if not reading.values.keys() & set(names) or reading.broken & set(names):
         return

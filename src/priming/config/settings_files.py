@@ -60,7 +60,7 @@ class File:
         return place_of(self.path.parent.parent, Path(self.path.parent.name, self.path.name))
 
     def read(self, violations: list[str]) -> bool:
-        """Whether the file exists, counts and could be read; problems are appended to ``violations``."""
+        """Tell whether the file exists, counts and could be read; problems are appended to ``violations``."""
         if not os.path.exists(self.path):  # false also in a folder without permission
             return False
         try:
@@ -81,7 +81,7 @@ class File:
         return not problem
 
     def parsed(self) -> tuple[Mapping[str, Any], str]:
-        """The tables, and the problem that leaves them empty, if any."""
+        """Return the tables, and the problem that leaves them empty, if any."""
         import tomllib
 
         if len(self.data) > LONGEST:
@@ -99,11 +99,11 @@ class File:
             return {}, f": is not TOML: {error}"
 
     def place(self, *names: str) -> str:
-        """Where a section, or a key in it, is: the file and the line."""
+        """Return where a section, or a key in it, is: the file and the line."""
         return f"{self.path}:{self._line(names)}"
 
     def _line(self, names: Sequence[str]) -> int:
-        """The first line up to which the file is TOML and has it: exact, however it is written."""
+        """Return the first line up to which the file is TOML and has it: exact, however it is written."""
         import tomllib
 
         lines = self.text.split("\n")
@@ -125,7 +125,7 @@ _WRONG = object()
 
 
 def _literal(text: str) -> Any:
-    """The value of an option or variable: a TOML value or a number, else a bare word."""
+    """Return the value of an option or variable: a TOML value or a number, else a bare word."""
     import tomllib
 
     with suppress(ValueError):
@@ -185,7 +185,7 @@ def _text_rule(setting: Setting, value: str) -> str:
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """The nearest name, else all names, as the end of a message."""
+    """Return the nearest name, else all names, as the end of a message."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, n=1)
@@ -198,7 +198,7 @@ DEFAULT, ENVIRONMENT = "default", "environment"
 
 
 def variable(name: str) -> str:
-    """The variable of a setting, by its name.
+    """Return the variable of a setting, by its name.
 
     >>> variable("profiles.world-weaver.plasticity.hebb_eta")
     'PRIMING_PROFILES_WORLD_WEAVER_PLASTICITY_HEBB_ETA'
@@ -250,7 +250,7 @@ class Setting:
         return f"{kind} {allowed}" if self.kind in ("int", "float") else allowed
 
     def check(self, value: Any, *, text: bool) -> tuple[Any, str]:
-        """The value as its type takes it, from ``text`` of an option or a variable, and the rule that it breaks."""
+        """Return the value as its type takes it, from ``text`` of an option or variable, and the rule it breaks."""
         value = _literal(value) if text and self.kind != "str" else value
         if self.range.get("optional") and value == "none":
             return None, ""

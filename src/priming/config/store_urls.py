@@ -44,7 +44,7 @@ class Location:
     origin: str | None = None
 
     def as_url(self) -> str:
-        """The URL of a store in a file or in a database, with all that the location says."""
+        """Return the URL of a store in a file or in a database, with all that the location says."""
         if self.url is not None:
             pool = "" if self.pool is None else f"&pool={self.pool}"
             return f"{self.url}{'&' if '?' in self.url else '?'}schema={self.schema}{pool}"
@@ -54,17 +54,17 @@ class Location:
 
 
 def url_of(path: Path) -> str:
-    """The URL of a store in a file; ``parse_url`` gives the path back."""
+    """Return the URL of a store in a file; ``parse_url`` gives the path back."""
     return f"sqlite:///{quote(str(path)).replace(_HOME, _QUOTED_HOME)}"
 
 
 def with_origin(url: str, origin: str) -> str:
-    """The URL of a store in a file to which a folder led, with its place."""
+    """Return the URL of a store in a file to which a folder led, with its place."""
     return f"{url}{'&' if '?' in url else '?'}origin={quote(origin)}"
 
 
 def place_of(root: Path, path: Path) -> str:
-    """The place of a file of a folder, ``root``: links to the folder are followed, links in it are not.
+    """Return the place of a file of a folder, ``root``: links to the folder are followed, links in it are not.
 
     A link in a folder is part of what the folder brings: by it a clone could name another project's store.
     """
@@ -74,7 +74,7 @@ def place_of(root: Path, path: Path) -> str:
 
 
 def without_password(url: str) -> str:
-    """A URL as it may be shown.
+    """Return a URL as it may be shown.
 
     >>> without_password("postgresql://ann:secret@db/team?sslpassword=secret")
     'postgresql://ann:***@db/team?sslpassword=***'
@@ -94,7 +94,7 @@ def without_password(url: str) -> str:
 
 
 def parse_url(url: str) -> Location:
-    """The store that a URL names: in a file, in memory, or in a PostgreSQL database.
+    """Return the store that a URL names: in a file, in memory, or in a PostgreSQL database.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def _sqlite(url: str) -> Location:
 
 
 def _database(url: str) -> Location:
-    """A store in PostgreSQL: ``?schema=`` and ``?pool=`` are ours, all else is libpq's."""
+    """Return a store in PostgreSQL: ``?schema=`` and ``?pool=`` are ours, all else is libpq's."""
 
     def refuse(rule: str) -> ParamError:
         return ParamError("url", without_password(url), rule)

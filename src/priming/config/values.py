@@ -53,7 +53,7 @@ class _Method:
 
 
 def _define(owner: type, name: str, parameters: str, body: Iterable[str], **names: Any) -> Any:
-    """A function from its source."""
+    """Return a function from its source."""
     lines = "".join(f"\n {line}" for line in body) or "\n pass"
     exec(f"def {name}({parameters}):{lines}", names)
     method = names[name]
@@ -133,7 +133,7 @@ def _restore(self: Any, state: Iterable[Any]) -> None:
 
 
 def _methods(owner: type, *, frozen: bool, slots: bool, eq: bool, repr: bool) -> dict[str, Any]:
-    """The methods of a value that its class does not define itself."""
+    """Return the methods of a value that its class does not define itself."""
     methods: dict[str, Any] = {"__init__": _Method(owner, "__init__", partial(_init, frozen=frozen))}
     if repr:
         methods["__repr__"] = _repr
@@ -160,7 +160,7 @@ else:
         eq: bool = True,
         repr: bool = True,
     ) -> Any:
-        """The same as ``dataclasses.dataclass``."""
+        """Return the same as ``dataclasses.dataclass``."""
         if kind is None:
             return partial(dataclass, frozen=frozen, slots=slots, eq=eq, repr=repr)
         kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is written, which is slow
@@ -200,7 +200,7 @@ def param(
     unit: str = "",
     source: str = "",
 ) -> Any:
-    """A dataclass field that knows its range (inclusive), its unit and where the default comes from.
+    """Return a dataclass field that knows its range (inclusive), its unit and where the default comes from.
 
     A number without a stated bound gets one by its unit, so that none can be absurd.
     """
@@ -214,7 +214,7 @@ def param(
 
 
 def rule_of(about: Mapping[str, Any]) -> str:
-    """The range of a parameter in words, as messages and tables print it."""
+    """Return the range of a parameter in words, as messages and tables print it."""
     if about.get("choices"):
         return "one of " + ", ".join(str(choice) for choice in about["choices"])
     if about.get("members"):
@@ -230,7 +230,7 @@ def rule_of(about: Mapping[str, Any]) -> str:
 
 
 def fits(value: Any, about: Mapping[str, Any]) -> bool:
-    """Whether a value is within the range of a parameter; a list or a table, which has none, is."""
+    """Tell whether a value is within the range of a parameter; a list or a table, which has none, is."""
     if value is None:
         return bool(about.get("optional"))
     if about.get("choices"):

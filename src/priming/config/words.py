@@ -256,7 +256,7 @@ SIGN_PATTERNS = {
 
 @lru_cache(maxsize=1024)
 def sign_of_name(relation: str) -> int:
-    """The sign of a relation by its name alone: words of opposition suppress, any other name excites.
+    """Return the sign of a relation by its name alone: words of opposition suppress, any other name excites.
 
     A negation reverses what it negates: "not-the-same-as" suppresses, "does-not-contradict" excites.
 
@@ -294,9 +294,9 @@ class RelationSigns:
         return sign_of_name(relation) if stored is None else stored
 
     def suppresses(self, relation: str) -> bool:
-        """Whether its links take activation away."""
+        """Tell whether its links take activation away."""
         return self.sign(relation) == TAKES
 
     def suppressing(self, relations: Iterable[str], listed: tuple[str, ...]) -> tuple[str, ...]:
-        """``listed``, the built-in relations that suppress in a profile, and those of ``relations`` that do too."""
+        """Return ``listed``, a profile's built-in relations that suppress, and those of ``relations`` that do too."""
         return (*listed, *(name for name in relations if name not in BUILT_IN and self.suppresses(name)))

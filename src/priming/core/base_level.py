@@ -314,7 +314,7 @@ def _traces(ages: Floats, d: Floats) -> Floats:
 
 
 def _mean_trace(start: Floats, end: Floats, d: Floats) -> Floats:
-    """Mean of t^(−d) over [start, end], exact also where the two are (nearly) equal."""
+    """Return the mean of t^(−d) over [start, end], exact also where the two are (nearly) equal."""
     stretch = (end - start) / start
     wide = stretch > 0
     safe = np.where(wide, stretch, 1.0)

@@ -277,7 +277,7 @@ Successors = Mapping[str, Sequence[str]]
 
 
 def cycles(links: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """The shortest cycle through the first node of each strongly connected component (Kosaraju's algorithm).
+    """Return the shortest cycle through the first node of each strongly connected component (Kosaraju's algorithm).
 
     A cycle does not repeat its first node. The cost is linear in the links. A link from a node to itself is no cycle.
 
@@ -295,7 +295,7 @@ def cycles(links: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
 
 
 def _components(successors: Successors, predecessors: Successors) -> list[set[str]]:
-    """The strongly connected components: searches along predecessors, from the nodes in reverse postorder."""
+    """Return the strongly connected components: searches along predecessors, from the nodes in reverse postorder."""
     visited: set[str] = set()
     order = [node for start in successors for node in _postorder(start, successors, visited)]
     visited = set()
@@ -304,7 +304,7 @@ def _components(successors: Successors, predecessors: Successors) -> list[set[st
 
 
 def _postorder(start: str, successors: Successors, visited: set[str]) -> list[str]:
-    """The nodes that a depth-first search from ``start`` visits newly, each after all its successors."""
+    """Return the nodes that a depth-first search from ``start`` visits newly, each after all its successors."""
     if start in visited:
         return []
     visited.add(start)
@@ -322,7 +322,7 @@ def _postorder(start: str, successors: Successors, visited: set[str]) -> list[st
 
 
 def _shortest_cycle(start: str, nodes: set[str], successors: Successors) -> tuple[str, ...]:
-    """The shortest path from ``start`` back to itself among ``nodes``, by a breadth-first search."""
+    """Return the shortest path from ``start`` back to itself among ``nodes``, by a breadth-first search."""
     came_from: dict[str, str] = {}
     waiting = deque([start])
     while start not in came_from:

@@ -212,7 +212,7 @@ class _Page:
         return self._costs[i, level]
 
     def size(self, i: int, level: int) -> tuple[int, int]:
-        """Tokens and bytes of one form: bytes that save no token alone save one in the sum of many hits."""
+        """Count the tokens and bytes of one form: bytes that save no token alone save one in the sum of many hits."""
         return self.cost(i, level), len(self.hits[i].form(level).encode("utf-8", "surrogatepass"))
 
     def reason(self, i: int) -> str:
@@ -221,7 +221,7 @@ class _Page:
         return "budget" if self.least[i] == OMIT else f"budget: not even its {self.hits[i].least} fits"
 
     def tier(self, i: int) -> int:
-        """The tier to which a hit is shortened first: that of its activation, not below ``least``."""
+        """Return the tier to which a hit is shortened first: that of its activation, not below ``least``."""
         if self.tiers is None:
             return self.start[i]
         bounds = (self.tiers.full, self.tiers.gist, self.tiers.name)
@@ -229,7 +229,7 @@ class _Page:
         return min(level, self.least[i])
 
     def _start(self, i: int) -> int:
-        """The longest form that may be shown; if it has no text, the next that has."""
+        """Return the longest form that may be shown; if it has no text, the next that has."""
         level, least = LEVELS.index(self.hits[i].most), self.least[i]
         choice = [*range(level, min(least + 1, OMIT)), *(range(level) if least < OMIT else ())]
         return next((n for n in choice if self.hits[i].form(n)), OMIT)

@@ -277,7 +277,7 @@ def co_activation_pairs(
 
 
 def _matched_alike(a: frozenset[str] | None, b: frozenset[str] | None) -> bool:
-    """Whether two nodes are seeds, and what matched either matched the other too."""
+    """Tell whether two nodes are seeds, and what matched either matched the other too."""
     return a is not None and b is not None and (a <= b or b <= a)
 
 

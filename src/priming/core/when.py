@@ -167,7 +167,7 @@ def scope(name: str, when: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def _canonical(key: str, values: frozenset[str]) -> frozenset[str]:
-    """The options of a predicate, languages by their canonical name."""
+    """Return the options of a predicate, languages by their canonical name."""
     return frozenset(map(language_name, values)) if key == "language" else values
 
 
@@ -329,7 +329,7 @@ def stem(word: str) -> str:
 
 @cache
 def stemmer(language: str) -> Callable[[str], str]:
-    """Snowball's stemmer of a language, for words in lower case."""
+    """Return Snowball's stemmer of a language, for words in lower case."""
     # The stemmer keeps its state in the object, hence the lock.
     import Stemmer
 
@@ -358,6 +358,6 @@ def _finding(key: str, expected: frozenset[str], present: CueValue) -> Finding:
 
 @lru_cache(maxsize=1 << 14)
 def _stem(word: str) -> str:
-    """The stem of a word, of the long form of a short one."""
+    """Return the stem of a word, of the long form of a short one."""
     long = _LONG_FORMS.get(word, word)
     return stem(_LONG_FORMS.get(long.removesuffix("s"), long))

@@ -90,11 +90,11 @@ class EndpointEmbedder:
         return create_ssl_context()
 
     def _cut(self, text: str) -> str:
-        """The part of a text that is sent: the beginning of a long one, without lone surrogates."""
+        """Return the part of a text that is sent: the beginning of a long one, without lone surrogates."""
         return text[: self.params.characters].encode("utf-8", "replace").decode("utf-8")
 
     def _request(self, texts: list[str], dimension: int | None) -> Vectors:
-        """The unit vectors of a batch, in its order."""
+        """Return the unit vectors of a batch, in its order."""
         from httpx2 import Client
 
         body: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
@@ -105,7 +105,7 @@ class EndpointEmbedder:
             return self._checked(endpoint, endpoint.post(client, body), len(texts), dimension)
 
     def _checked(self, endpoint: JsonEndpoint, text: str, count: int, dimension: int | None) -> Vectors:
-        """The vectors of an answer, each at the place that its ``index`` names."""
+        """Return the vectors of an answer, each at the place that its ``index`` names."""
         try:
             data = json.loads(text)["data"]
             places = [item["index"] for item in data]
@@ -122,7 +122,7 @@ class EndpointEmbedder:
         return self._unit(_array(lists), places, dimension)
 
     def _unit(self, numbers: NDArray[np.float64] | None, places: list[int], dimension: int | None) -> Vectors:
-        """The rows in the order of the texts, at unit length."""
+        """Return the rows in the order of the texts, at unit length."""
         if numbers is None:
             raise self._error(f"answered with vectors that are not numbers, or of several lengths: {_OTHER}")
         if dimension is not None and numbers.shape[1] != dimension:
@@ -147,7 +147,7 @@ _SMALLER = "ask another endpoint, or for fewer texts at once"
 
 
 def _array(lists: list[Any]) -> NDArray[np.float64] | None:
-    """Lists of numbers, all of one length, as rows; None for anything else."""
+    """Return lists of numbers, all of one length, as rows; None for anything else."""
     if any(not isinstance(row, list) or not row or len(row) != len(lists[0]) for row in lists):
         return None
     if any(isinstance(x, bool) or not isinstance(x, (int, float)) for row in lists for x in row):

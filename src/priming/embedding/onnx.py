@@ -160,7 +160,7 @@ class OnnxEmbedder:
         return partial(_library_tokens, self._library_tokenizer(path, most))
 
     def _library_tokenizer(self, path: Path, most: int) -> Tokenizer:
-        """A tokenizer of another kind, by the library that knows all."""
+        """Return a tokenizer of another kind, by the library that knows all."""
         # The tokenizer's threads do not survive a fork, and it warns of that; whoever wants them sets this.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:
@@ -190,11 +190,11 @@ class OnnxEmbedder:
         return ranks.index(RANK)
 
     def _vector_of(self, _unfolded: bool, text: str) -> Vectors:
-        """The vector of a text, which differs in the seventh decimal once the weights are unfolded."""
+        """Return the vector of a text, which differs in the seventh decimal once the weights are unfolded."""
         return self._vector(self._session, self._tokens_of(text))
 
     def _vector(self, session: InferenceSession, numbers: Sequence[int]) -> Vectors:
-        """The mean of the model's rows for a text, at unit length; zeros for a text without tokens."""
+        """Return the mean of the model's rows for a text, at unit length; zeros for a text without tokens."""
         if not numbers:
             return np.zeros(self.dimension, dtype=np.float32)
         ids = np.array([numbers], dtype=np.int64)

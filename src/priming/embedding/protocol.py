@@ -84,7 +84,7 @@ class WordEmbedder(TokenEmbedder, Protocol):
 
 
 def background_of(embedder: Embedder) -> Background:
-    """The background of an embedder that knows its own, else one that fits most."""
+    """Return the background of an embedder that knows its own, else one that fits most."""
     own = getattr(embedder, "background", None)
     return own if isinstance(own, Background) else Background()
 
@@ -232,23 +232,23 @@ class SemanticEmbedder:
 
 
 def is_remote(embedder: Embedder) -> bool:
-    """Whether texts are sent elsewhere."""
+    """Tell whether texts are sent elsewhere."""
     own = embedder.sentence_part if isinstance(embedder, SemanticEmbedder) else embedder
     return bool(getattr(own, "remote", False))
 
 
 def token_part(embedder: Embedder) -> TokenEmbedder | None:
-    """The embedder, or the part of it, whose vectors are sums over tokens."""
+    """Return the embedder, or the part of it, whose vectors are sums over tokens."""
     own = embedder.word_part if isinstance(embedder, SemanticEmbedder) else embedder
     return cast(TokenEmbedder, own) if _has(own, "vocabulary", "tokens", "pool") else None
 
 
 def word_part(embedder: Embedder) -> WordEmbedder | None:
-    """The embedder, or the part of it, that has vectors of single words."""
+    """Return the embedder, or the part of it, that has vectors of single words."""
     own = token_part(embedder)
     return cast(WordEmbedder, own) if _has(own, "words", "pool_each") else None
 
 
 def _has(embedder: Embedder | None, *names: str) -> bool:
-    """Whether it has attributes: ``isinstance`` would also compute its generation in Python 3.11, at each call."""
+    """Tell whether it has attributes: ``isinstance`` also computes its generation in Python 3.11, at each call."""
     return all(hasattr(embedder, name) for name in names)

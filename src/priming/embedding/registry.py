@@ -53,23 +53,23 @@ def named(text: str) -> Embedder:
 
 
 def chosen(settings: Settings | None) -> str:
-    """The name of the embedder of some settings; without settings that of the environment, else the default."""
+    """Return the name of the embedder of some settings; without settings the environment's, else the default."""
     return str(settings["store.embedder"]) if settings is not None else environment.embedder() or DEFAULT
 
 
 def is_auto(name: str) -> bool:
-    """Whether the installation chooses the embedder, unless the namespace was changed to another."""
+    """Tell whether the installation chooses the embedder, unless the namespace was changed to another."""
     return name.strip().casefold() == AUTO
 
 
 def reaches_out(name: str) -> bool:
-    """Whether an embedder is more than a name: an address to which texts are sent, or files of a model."""
+    """Tell whether an embedder is more than a name: an address to which texts are sent, or files of a model."""
     head, mark, _ = name.strip().partition(":")
     return bool(mark) and head.casefold() != HASHED
 
 
 def stamp(name: str) -> str:
-    """Identifies the vectors that an embedder computes, across processes; for the default it needs no numpy."""
+    """Identify the vectors that an embedder computes, across processes; for the default it needs no numpy."""
     plain = name.strip().casefold()
     if plain not in (AUTO, WORDS):
         return stamp_of(named(name))
@@ -80,7 +80,7 @@ def stamp(name: str) -> str:
 
 
 def stamp_of(embedder: Embedder) -> str:
-    """The stamp of an embedder that is there already: its own, else its generation."""
+    """Return the stamp of an embedder that is there already: its own, else its generation."""
     return str(getattr(embedder, "stamp", None) or embedder.generation)
 
 
@@ -90,7 +90,7 @@ def _auto(_text: str, _rest: str) -> Embedder:
 
 @cache
 def _shared(name: str) -> Embedder:
-    """The embedder that a process has once, whichever of its namespaces ask for it."""
+    """Return the embedder that a process has once, whichever of its namespaces ask for it."""
     return named(name)
 
 
@@ -162,7 +162,7 @@ def _is_count(text: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    """A name as shown in messages: the part of an address before @ or after ? may be a password."""
+    """Return a name as shown in messages: the part of an address before @ or after ? may be a password."""
     head, mark, rest = text.partition("//")
     place, query, _ = rest.rpartition("@")[2].partition("?")
     return f"{head}{mark}{'…@' * ('@' in rest)}{place}{query and '?…'}" if mark else text

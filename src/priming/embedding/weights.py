@@ -32,12 +32,12 @@ def folder(model: str = NAME) -> Path:
 
 
 def stamp(folder: Path) -> str:
-    """The identity of the files, without reading them: equal stamps mean equal generations."""
+    """Return the identity of the files, without reading them: equal stamps mean equal generations."""
     return stamp_of([folder / name for name in (WEIGHTS, TOKENIZER)], REMEDY)
 
 
 def stamp_of(paths: Iterable[Path], remedy: str) -> str:
-    """The path, size and modification time of files."""
+    """Return the path, size and modification time of files."""
     try:
         stats = [path.resolve().stat() for path in paths]
     except OSError as error:
@@ -87,7 +87,7 @@ class ModelFiles:
 
 
 def packaged() -> ModelFiles:
-    """The files of the model that is installed with Priming."""
+    """Return the files of the model that is installed with Priming."""
     place = folder(MINILM)
     files = ModelFiles(place / PATTERNS[0], place / TOKENIZER_FILE, REMEDY, MINILM_DIGESTS, DIMENSION)
     for path in (files.model, files.tokenizer):
@@ -97,7 +97,7 @@ def packaged() -> ModelFiles:
 
 
 def installed() -> bool:
-    """Whether the runtime and the packaged model are installed, as they are with Priming itself."""
+    """Tell whether the runtime and the packaged model are installed, as they are with Priming itself."""
     try:
         return find_spec(RUNTIME) is not None and bool(packaged())
     except PrimingError:
@@ -105,7 +105,7 @@ def installed() -> bool:
 
 
 def within(place: Path) -> ModelFiles:
-    """The files of a model in a folder, in the usual layout."""
+    """Return the files of a model in a folder, in the usual layout."""
     for pattern in PATTERNS:
         for path in (place, place / "onnx"):
             for model in sorted(path.glob(pattern)):

@@ -74,7 +74,7 @@ class WordPieces:
 
     @classmethod
     def of(cls, file: bytes) -> WordPieces | None:
-        """The tokenizer of a ``tokenizer.json``; None for one of another kind.
+        """Return the tokenizer of a ``tokenizer.json``; None for one of another kind.
 
         Raises:
             ValueError: the file is not JSON.
@@ -107,7 +107,7 @@ class WordPieces:
             return None
 
     def tokens(self, text: str, most: int) -> list[int]:
-        """The numbers of at most ``most`` tokens of a text, both ends among them; none of a text without words.
+        """Return numbers of at most ``most`` tokens of a text, both ends among them; none of a text without words.
 
         >>> pieces = WordPieces({"[UNK]": 0, "[": 1, "]": 2, "word": 3, "##s": 4}, 0, (8, 9), {})
         >>> pieces.tokens("Words [x]", 512), pieces.tokens("words words", 4), pieces.tokens(" ", 512)
@@ -128,11 +128,11 @@ class WordPieces:
         return [self._ends[0], *numbers[:room], self._ends[1]] if numbers else []
 
     def reads(self, numbers: Sequence[int]) -> bool:
-        """Whether any of the tokens is of a word that it knows: texts of none would all be alike."""
+        """Tell whether any of the tokens is of a word that it knows: texts of none would all be alike."""
         return not {*numbers} <= {self._unknown, *self._ends}
 
     def _pieces(self, word: str) -> Sequence[int]:
-        """The longest piece at the start, then at its end, and so on; unknown where there is none."""
+        """Return the longest piece at the start, then at its end, and so on; unknown where there is none."""
         if len(word) > self._longest:
             return (self._unknown,)
         numbers, start = list[int](), 0
@@ -172,12 +172,12 @@ class _Characters(dict[int, str]):
         return f" {text} " if any(ord(character) in ideographs for ideographs in _IDEOGRAPHS) else text
 
     def _spaced(self, text: str) -> str:
-        """A character of a word, or a word of its own if it is punctuation, as all ASCII signs are."""
+        """Return a character of a word, or a word of its own if it is punctuation, as all ASCII signs are."""
         is_sign = text.isascii() and text.isprintable() and not text.isalnum()
         return f" {text} " if is_sign or self._category(text[0])[0] == "P" else text
 
     def _category(self, character: str) -> str:
-        """The category, by Unicode 8."""
+        """Return the category, by Unicode 8."""
         category = unicodedata.category(character)
         if character in _ONCE:
             return _ONCE[character]
@@ -186,7 +186,7 @@ class _Characters(dict[int, str]):
 
 
 def _is_plain(token: Mapping[str, Any]) -> bool:
-    """Whether an added token is taken as it stands in the text."""
+    """Tell whether an added token is taken as it stands in the text."""
     return token["special"] and not any(
         token[name] for name in ("single_word", "lstrip", "rstrip", "normalized")
     )

@@ -55,14 +55,14 @@ class BytePairs:
 
     @classmethod
     def of(cls, file: bytes) -> BytePairs | None:
-        """The vocabulary of a tokenizer's file; None where its merges are not verified."""
+        """Return the vocabulary of a tokenizer's file; None where its merges are not verified."""
         if blake2b(file, digest_size=8).hexdigest() != VERIFIED:
             return None
         start = file.index(b"{", file.index(b'"vocab"'))
         return cls(json.loads(file[start : file.index(b'"merges"')].rstrip().rstrip(b",")))
 
     def tokens(self, text: str) -> Sequence[int]:
-        """The numbers of a text's tokens."""
+        """Return the numbers of a text's tokens."""
         return (self._of_text if len(text) <= _SHORT_TEXT else self._read)(text)
 
     def _read(self, text: str) -> Sequence[int]:
@@ -92,7 +92,7 @@ class BytePairs:
         yield piece[start:]
 
     def _merged(self, piece: str) -> Iterator[str]:
-        """The parts of a piece after every merge, that of the lowest rank first and from the left, by a queue."""
+        """Yield the parts of a piece after every merge, that of lowest rank first and from the left, by a queue."""
         parts = [part for character in piece for part in self._symbols(character)]
         before, after = list(range(-1, len(parts) - 1)), list(range(1, len(parts) + 1))
         queue = [
@@ -123,7 +123,7 @@ class BytePairs:
         return {token[place : place + 2] for token in self._numbers for place in range(len(token) - 1)}
 
     def _symbols(self, character: str) -> Sequence[str]:
-        """A character of the vocabulary; of any other its bytes."""
+        """Return a character of the vocabulary; of any other its bytes."""
         if character in self._numbers:
             return (character,)
         return [f"<0x{byte:02X}>" for byte in character.encode()]

@@ -121,7 +121,7 @@ _State = tuple[MemoryRow, VersionRow]
 def _states(
     past: PastRows, memories: Sequence[MemoryRow], versions: Sequence[VersionRow]
 ) -> dict[str, _State]:
-    """By id, the memories that existed at one end of a span."""
+    """Map each id to its memory, of those that existed at one end of a span."""
     current = [row for row in past.of(VersionRow, versions).values() if row.retired_at is None]
     latest = {row.id: row for row in sorted(current, key=lambda row: row.version)}
     rows = past.of(MemoryRow, memories).values()
@@ -143,7 +143,7 @@ def _moves(span: _ChangedRows, before: _State | None, after: _State | None) -> I
 
 
 def _aspect(what: str, version: VersionRow) -> tuple[str, ...]:
-    """The subject of a change, as used in the times of changes."""
+    """Return the subject of a change, as used in the times of changes."""
     match what:
         case "known" | "gone":
             return "existence", version.id
@@ -194,7 +194,7 @@ def _weight(row: Row | None) -> float | None:
 def _names(
     memory: Namespace, span: _ChangedRows, pairs: Sequence[tuple[Row | None, Row | None]]
 ) -> Mapping[str, str]:
-    """The keys of the ends of links, by id; that of a removed memory is in the log."""
+    """Return the keys of the ends of links, by id; that of a removed memory is in the log."""
     ends = {end for pair in pairs for row in pair if row is not None for end in ends_of(row)}
     rows = [*span.first.rows.values(), *span.after.values()]
     logged = {row.id: row.key for row in rows if isinstance(row, MemoryRow)}

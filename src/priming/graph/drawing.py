@@ -85,12 +85,12 @@ def _links(memory: Namespace, at: datetime | None) -> Sequence[LinkRow]:
 
 
 def _candidates(rows: Mapping[str, MemoryRow], degree: Mapping[str, int]) -> list[str]:
-    """The ids of all memories that may be drawn: names without links are not."""
+    """Return the ids of all memories that may be drawn: names without links are not."""
     return [memory_id for memory_id, row in rows.items() if row.kind != ENTITY or degree[memory_id]]
 
 
 def _neighbourhood(centre: str, links: Sequence[LinkRow], depth: int) -> list[str]:
-    """The ids within ``depth`` links in either direction, the nearest first, then those with the strongest link."""
+    """Return ids within ``depth`` links in either direction, nearest first, then those with the strongest link."""
     incident: dict[str, list[LinkRow]] = {}
     for link in links:
         incident.setdefault(link.source, []).append(link)
@@ -113,7 +113,7 @@ def _neighbourhood(centre: str, links: Sequence[LinkRow], depth: int) -> list[st
 
 
 def _records(memory: Namespace, ids: Sequence[str], at: datetime | None) -> list[MemoryRecord]:
-    """The memories in their current version, or in the version that was known and valid at a time."""
+    """Return the memories in their current version, or in the version that was known and valid at a time."""
     if at is None:
         return list(memory.records(memory.now(), ids=ids).values())
     memories = {row.id: row for row in memory.rows(MemoryRow, ids=ids)}
@@ -196,7 +196,7 @@ class GraphDrawing:
 
 
 def as_dot(drawing: GraphDrawing) -> str:
-    """A directed graph in Graphviz's language; nodes are named by their keys."""
+    """Return a directed graph in Graphviz's language; nodes are named by their keys."""
     lines = ["digraph priming {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
     lines += [
         f"  {_quoted(node.key)} [label={_quoted(_label(node))}, class={_quoted(node.kind)}"
@@ -215,7 +215,7 @@ def as_dot(drawing: GraphDrawing) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A quoted string of dot: backslashes, quotes and line ends are escaped, control characters replaced."""
+    """Return a quoted string of dot: backslashes, quotes and line ends are escaped, control characters replaced."""
     plain = without_hidden(text.replace("\r\n", "\n").replace("\t", " "))
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
@@ -225,12 +225,12 @@ def _width(weight: float) -> str:
 
 
 def _label(node: DrawnNode) -> str:
-    """The label of a node in a drawing: its heading, else the beginning of its gist."""
+    """Return the label of a node in a drawing: its heading, else the beginning of its gist."""
     return one_line(node.heading or node.gist, _LABEL_LETTERS)
 
 
 def json_text(drawing: GraphDrawing) -> str:
-    """A drawing as the text of one JSON object."""
+    """Return a drawing as the text of one JSON object."""
     return visible_text(json.dumps(encode(drawing), ensure_ascii=False, indent=1)) + "\n"
 
 

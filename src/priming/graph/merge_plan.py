@@ -62,7 +62,7 @@ class MergePlan:
         self._put(LinkRow(merged, into, MERGED, PLASTICITY.start, now))
 
     def changes(self) -> Iterator[RowChange]:
-        """The rows that the merges change."""
+        """Yield the rows that the merges change."""
         for memory_id, before in self._memories_before.items():
             if self.memories[memory_id] != before:
                 yield RowChange(before, self.memories[memory_id])
@@ -93,7 +93,7 @@ class MergePlan:
             self._put(link)
 
     def _existing(self, link: LinkRow) -> LinkRow | None:
-        """The link with the same ends and relation; an undirected one may be stored in either direction."""
+        """Return the link with the same ends and relation; an undirected one may be stored in either direction."""
         existing = self._links.get(link_identity(link))
         if existing is None and link.relation in UNDIRECTED:
             return self._links.get((link.target, link.source, link.relation))
@@ -114,7 +114,7 @@ class MergePlan:
         self._targets[link.relation, link.source].discard(link.target)
 
     def _has_path(self, relation: str, start: str, goal: str) -> bool:
-        """Whether links of a relation lead from one memory to another."""
+        """Tell whether links of a relation lead from one memory to another."""
         visited, waiting = {start}, [start]
         while waiting:
             targets = self._targets[relation, waiting.pop()] - visited
@@ -126,13 +126,13 @@ class MergePlan:
 
 
 def plan_merge(memory: Namespace, ids: Collection[str]) -> MergePlan:
-    """A plan with the memories of these ids and all links that a merge of them may touch."""
+    """Return a plan with the memories of these ids and all links that a merge of them may touch."""
     ranked = [link for relation in RANKED for link in memory.rows(LinkRow, relation=relation)]
     return MergePlan(memory.rows(MemoryRow, ids=ids), memory.rows(LinkRow, ids=ids), ranked)
 
 
 def merged_counts(survivor: MemoryRow, merged: MemoryRow) -> MemoryRow:
-    """The state of a memory that another was merged into: counts are added, and the higher priority counts."""
+    """Return the state of a memory that another was merged into: counts are added, and the higher priority counts."""
     best = max(survivor, merged, key=lambda row: (row.stability or 0.0, row.endurance))
     return replace(
         survivor,

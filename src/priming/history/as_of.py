@@ -70,16 +70,16 @@ class PastNamespace(Namespace):
     """The store that this is the past of, which has the counts of activations."""
 
     def activations(self, profile: str, ids: Collection[str]) -> dict[str, int]:
-        """How often each of these memories had been activated by then."""
+        """Return how often each of these memories had been activated by then."""
         stored = StoredNamespace(self.present or self.store, self.namespace)
         return stored.activations_until(self.now(), profile, ids)
 
     def valid_time(self, now: datetime) -> datetime:  # noqa: ARG002
-        """The valid time of queries."""
+        """Return the valid time of queries."""
         return self.true_at
 
     def matches(self, latest: str | None, valid: datetime, superseded: bool) -> bool:
-        """Whether this is the namespace after an operation at a valid time."""
+        """Tell whether this is the namespace after an operation at a valid time."""
         same = (self.latest, self.superseded) == (latest, superseded)
         return same and self.since <= valid < self.until
 
@@ -99,7 +99,7 @@ class Moment:
 def moment(
     valid_at: datetime | None, known_at: datetime | None, *, superseded: bool = False
 ) -> Moment | None:
-    """The moment of a query, checked; None is the present without superseded versions."""
+    """Return the moment of a query, checked; None is the present without superseded versions."""
     checked = Moment(
         None if valid_at is None else check_time("valid_at", valid_at),
         None if known_at is None else check_time("known_at", known_at),
@@ -109,12 +109,12 @@ def moment(
 
 
 def past_room(memory: Namespace, limit: int) -> int:
-    """The number of hits to retrieve: a current version may rank below the outdated one that it must precede."""
+    """Return how many hits to retrieve: a current version may rank below the outdated one that it must precede."""
     return 2 * limit if isinstance(memory, PastNamespace) and memory.outdated else limit
 
 
 def naming_versions(memory: Namespace, condition: Condition) -> Condition:
-    """A filter in which the key or id of a memory names its outdated versions too."""
+    """Return a filter in which the key or id of a memory names its outdated versions too."""
     if not (isinstance(memory, PastNamespace) and memory.outdated):
         return condition
     if isinstance(condition, Combination):
@@ -129,7 +129,7 @@ def naming_versions(memory: Namespace, condition: Condition) -> Condition:
 
 
 def describe_moment(memory: Namespace, hits: tuple[Hit, ...], limit: int) -> tuple[Hit, ...]:
-    """The best hits, with outdated versions marked as such.
+    """Return the best hits, with outdated versions marked as such.
 
     An outdated version never scores higher than the current version of its memory among the hits, and follows it.
     """
@@ -156,7 +156,7 @@ _OTHERS: tuple[type[Row], ...] = (LinkRow, VerdictRow, WeightsRow, RelationRow)
 
 
 def namespace_at(memory: Namespace, queried: Moment | None) -> Namespace:
-    """The namespace to query for a moment: the present one, or a past one with its clock at that time."""
+    """Return the namespace to query for a moment: the present one, or a past one with its clock at that time."""
     if queried is None:
         return memory
     now = queried.known_at or memory.now()
@@ -193,7 +193,7 @@ def _pasts(memory: Namespace) -> list[PastNamespace]:
 
 
 def _latest(memory: Namespace, known_at: datetime | None) -> str | None:
-    """The id of the last operation up to ``known_at``; for the present the last one, whatever its time."""
+    """Return the id of the last operation up to ``known_at``; for the present the last one, whatever its time."""
     until = None if known_at is None else min(known_at, LATEST - _INSTANT) + _INSTANT
     operations = memory.operations(until=until, limit=1)
     return operations[0].id if operations else None
@@ -242,7 +242,7 @@ def _past_namespace(
 
 
 def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
-    """The rows as they were at ``known_at``, memories in their order of insertion at that time."""
+    """Return the rows as they were at ``known_at``, memories in their order of insertion at that time."""
     past = PastRows() if known_at is None else rows_at(memory, known_at)
     memories = list(past.of(MemoryRow, memory.rows(MemoryRow)).values())
     if known_at is not None and past.gone:
@@ -255,7 +255,7 @@ def _rows_at(memory: Namespace, known_at: datetime | None) -> _Rows:
 
 
 def _told_first(rows: Sequence[VersionRow]) -> list[VersionRow]:
-    """The current rows, each recorded when its version was stored: a store of the past has no other rows."""
+    """Return the current rows, each recorded when its version was stored: a store of the past has no other rows."""
     first: dict[VersionKey, datetime] = {}
     for row in rows:
         key = row.id, row.version
@@ -264,7 +264,7 @@ def _told_first(rows: Sequence[VersionRow]) -> list[VersionRow]:
 
 
 def _from_their_event(rows: Sequence[VersionRow], memories: Sequence[MemoryRow]) -> list[VersionRow]:
-    """The rows, those of episodes true from when they happened on: what was to come was no event yet."""
+    """Return the rows, those of episodes true from when they happened on: what was to come was no event yet."""
     episodes = {memory.id for memory in memories if memory.kind == "episode"}
     return [
         replace(row, valid_from=row.occurred_at)
@@ -280,7 +280,7 @@ def _from_their_event(rows: Sequence[VersionRow], memories: Sequence[MemoryRow])
 def _vectors(
     memory: Namespace, versions: Sequence[VersionRow], present: Sequence[VersionRow]
 ) -> dict[VersionKey, bytes]:
-    """The vectors of versions; those whose texts are no longer stored are embedded again.
+    """Return the vectors of versions; those whose texts are no longer stored are embedded again.
 
     An undone version's number is used again, so the vector stored under it may belong to another text.
     """
@@ -299,7 +299,7 @@ def _embedded(version: VersionRow) -> str:
 
 
 def _span(versions: Iterable[VersionRow], valid: datetime) -> tuple[datetime, datetime]:
-    """The interval around ``valid`` in which the same versions are true."""
+    """Return the interval around ``valid`` in which the same versions are true."""
     edges = {edge for row in versions for edge in (row.valid_from, row.valid_to) if edge is not None}
     since = max((edge for edge in edges if edge <= valid), default=EARLIEST)
     return since, min((edge for edge in edges if edge > valid), default=LATEST)
@@ -333,7 +333,7 @@ def _with_outdated(rows: _Rows, valid: datetime) -> tuple[_Rows, dict[str, Outda
 def _ended_versions(
     versions: Iterable[VersionRow], valid: datetime
 ) -> dict[str, list[tuple[VersionRow, VersionRow]]]:
-    """By memory id, the versions that ended by ``valid``, each with the version that follows it."""
+    """Map each memory id to the versions that ended by ``valid``, each with the version that follows it."""
     ordered = sorted(in_order(versions), key=lambda row: row.id)
     return {
         memory_id: [(old, new) for old, new in pairwise(group) if old.valid_to and old.valid_to <= valid]
@@ -342,7 +342,7 @@ def _ended_versions(
 
 
 def _free_name(name: str, taken: set[str]) -> str:
-    """A name that no memory has; adds it to ``taken``."""
+    """Return a name that no memory has; adds it to ``taken``."""
     while name in taken:
         name += "'"
     taken.add(name)
@@ -390,7 +390,7 @@ def as_of(
 
 
 def _memory_at(memory: Namespace, key: str, past: PastRows) -> MemoryRow | None:
-    """The memory that had a key or id at a past time; an id takes precedence."""
+    """Return the memory that had a key or id at a past time; an id takes precedence."""
     present = memory.record_named(key, memory.now())
     ids = [] if present is None else [present.id]
     rows = past.of(MemoryRow, memory.rows(MemoryRow, ids=ids)).values()

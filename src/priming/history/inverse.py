@@ -51,7 +51,7 @@ class Superseded(Exception):
 
 
 def taken_back(change: RowChange, current: Row | None, bounds: PlasticityParams) -> Row | None:
-    """``current`` without ``change``; None for no row. Raises ``Superseded`` if that cannot be determined."""
+    """Return ``current`` without ``change``; None for no row. Raise ``Superseded`` if that cannot be determined."""
     before, after = change.before, change.after
     if current == after:
         return before
@@ -95,17 +95,17 @@ def _memory(before: MemoryRow, after: MemoryRow, current: MemoryRow, bounds: Pla
 
 
 def _last(recent: tuple[str, ...], last: datetime | None) -> datetime | None:
-    """The last use: that of the row, unless a use is left that was later."""
+    """Return the last use: that of the row, unless a use is left that was later."""
     return max([*map(parse_time, recent), *([last] if last else [])], default=None)
 
 
 def _less(weight: float, step: float, bounds: PlasticityParams) -> float:
-    """A weight without a step that it once took, within the bounds."""
+    """Return a weight without a step that it once took, within the bounds."""
     return round(float(nudge(weight, -step, bounds.low, bounds.high)), _DIGITS) if step else weight
 
 
 def _set_back(before: F, after: F, current: F, names: tuple[str, ...]) -> F:
-    """``current`` with those fields set back that a change set and no later change did."""
+    """Return ``current`` with those fields set back that a change set and no later change did."""
     changes: dict[str, Any] = {
         name: getattr(before, name) for name in names if getattr(current, name) == getattr(after, name)
     }
@@ -113,7 +113,7 @@ def _set_back(before: F, after: F, current: F, names: tuple[str, ...]) -> F:
 
 
 def _without_times(before: Row | None, after: Row | None, current: Row | None) -> Row | None:
-    """A pair without the times that a change added; None if no time is left."""
+    """Return a pair without the times that a change added; None if no time is left."""
     earlier, later, present = (
         row.times if isinstance(row, PairRow) else () for row in (before, after, current)
     )
@@ -134,7 +134,7 @@ def _but(values: tuple[str, ...], without: Counter[str]) -> list[str]:
 def refaded(
     memory: Namespace, done: Logged, change: RowChange, restored: LinkRow, together: Collection[str]
 ) -> LinkRow:
-    """A link without a step of an operation, where later nights let it fade: as if the step had never been.
+    """Return a link without a step of an operation, where later nights let it fade: as if the step had never been.
 
     A step that is subtracted from a faded weight would leave more, or less, than there was without it. The later
     steps and nights are repeated on the weight before it instead. Without such a night the link is ``restored``.
@@ -177,7 +177,7 @@ def fades(logged: Logged, change: RowChange) -> bool:
 
 
 def _last_fading(moves: Collection[tuple[Logged, RowChange]], done: Logged, link: LinkRow) -> datetime | None:
-    """When a link faded last before an operation, since its last use."""
+    """Return when a link faded last before an operation, since its last use."""
     used = last_use(link)
     times = [
         logged.at
@@ -227,30 +227,30 @@ class ChangeSet:
                 self._by_end[end].add(name)
 
     def changes(self) -> list[RowChange]:
-        """The changes to write: memories before their versions, versions before the rows that refer to them."""
+        """Return the changes to write: memories before their versions, versions before rows that refer to them."""
         parts = [part for change in self._changes.values() for part in _split_text(change)]
         return in_room_order(parts)
 
     def current(self, row: Row) -> Row | None:
-        """The row with the identity of ``row``, None if it will not exist."""
+        """Return the row with the identity of ``row``, None if it will not exist."""
         change = self._changes.get(identity(row))
         return self._memory.stored(row) if change is None else change.after
 
     def links(self, ids: Collection[str]) -> list[LinkRow]:
-        """The links with an end in ``ids``."""
+        """Return the links with an end in ``ids``."""
         return self._about(LinkRow, ids)
 
     def links_of(self, relation: str) -> list[LinkRow]:
-        """The links of a relation."""
+        """Return the links of a relation."""
         links = _updated(LinkRow, self._memory.rows(LinkRow, relation=relation), self._changes)
         return [link for link in links if link.relation == relation]
 
     def rows_about(self, ids: Collection[str]) -> list[Row]:
-        """The links, verdicts and pairs of the memories ``ids``."""
+        """Return the links, verdicts and pairs of the memories ``ids``."""
         return [*self.links(ids), *self._about(VerdictRow, ids), *self._about(PairRow, ids)]
 
     def memories_by_key(self, keys: Collection[str]) -> Mapping[str, MemoryRow]:
-        """The memories that have one of ``keys``, by key."""
+        """Return the memories that have one of ``keys``, by key."""
         ids = self._memory.ids_of(keys)
         stored = self._memory.rows(MemoryRow, ids=set(ids.values()))
         changed = [change.after for change in self._changes.values()]
@@ -258,7 +258,7 @@ class ChangeSet:
         return {row.key: row for row in rows if isinstance(row, MemoryRow) and row.key in keys}
 
     def missing(self, ids: Collection[str]) -> set[str]:
-        """Those of ``ids`` that belong to no memory."""
+        """Return those of ``ids`` that belong to no memory."""
         present = set(self._memory.names(ids=ids))
         for change in self._changes_about(ids).values():
             if isinstance(change.row, MemoryRow):
@@ -274,7 +274,7 @@ class ChangeSet:
 
 
 def _updated(kind: type[R], stored: Iterable[R], changes: Mapping[RowIdentity, RowChange]) -> list[R]:
-    """Stored rows of one table, with changes."""
+    """Return the stored rows of one table, with changes."""
     rows = {identity(row): row for row in stored}
     for name, change in changes.items():
         rows.pop(name, None)
@@ -290,7 +290,7 @@ def in_room_order(changes: Iterable[RowChange]) -> list[RowChange]:
 
 
 def _split_text(change: RowChange) -> tuple[RowChange, ...]:
-    """The change; as a removal and an insertion where a version gets another text, which no update may do."""
+    """Return the change; as a removal and an insertion where a version gets another text, which no update may do."""
     before, after = change.before, change.after
     if isinstance(before, VersionRow) and isinstance(after, VersionRow):
         times = {name: getattr(after, name) for name in ("retired_at", "valid_from", "valid_to")}

@@ -147,7 +147,7 @@ _NOT_LAST = ("undo", "run-start", "run-end", "reembed")
 
 
 def last_operation(memory: Namespace) -> Logged:
-    """The newest operation that can be undone and is meant to be; ``NotFound`` if there is none.
+    """Return the newest operation that can be undone and is meant to be; ``NotFound`` if there is none.
 
     To a caller whom a token identifies it is the newest of its own: another's may have come in between.
     """
@@ -165,7 +165,7 @@ def last_operation(memory: Namespace) -> Logged:
 
 
 def followed_since(logged: Logged) -> int:
-    """The number of the operation after which an import began, of the one that ends it."""
+    """Return the number of the operation after which an import began, of the one that ends it."""
     return int((logged.message or "").partition("operation ")[2].partition(",")[0] or 0)
 
 
@@ -186,14 +186,14 @@ class PastRows:
             self.gone = self.gone or (isinstance(change.before, MemoryRow) and change.after is None)
 
     def of(self, cls: type[R], present: Iterable[R]) -> dict[RowIdentity, R]:
-        """The past rows of one table: those of ``present`` in their order, then those removed since."""
+        """Return the past rows of one table: those of ``present`` in their order, then those removed since."""
         rows: dict[RowIdentity, Row | None] = {identity(row): row for row in present}
         rows |= {name: row for name, row in self.rows.items() if name in rows or isinstance(row, cls)}
         return {name: row for name, row in rows.items() if isinstance(row, cls)}
 
 
 def rows_at(memory: Namespace, at: datetime) -> PastRows:
-    """The rows that changed since ``at``, as they were then."""
+    """Return the rows that changed since ``at``, as they were then."""
     past = PastRows()
     for logged in changes_since(memory, at):
         past.step_back(logged)
@@ -201,7 +201,7 @@ def rows_at(memory: Namespace, at: datetime) -> PastRows:
 
 
 def created_at(memory: Namespace, at: datetime) -> dict[str, tuple[int, int]]:
-    """By memory id, the position in the log where it was last created by ``at``. Reads the whole log."""
+    """Map each memory id to the position in the log where it was last created by ``at``. Read the whole log."""
     positions: dict[str, tuple[int, int]] = {}
     for logged in dropwhile(lambda logged: logged.at > at, newest_first(memory)):
         for i, change in enumerate(logged.rows):
@@ -222,7 +222,7 @@ def check_session(memory: Namespace, name: str) -> None:
 
 
 def _unknown_session(memory: Namespace, name: str) -> NotFound:
-    """The error that lists the sessions that exist, those of a similar name first, then the latest."""
+    """Return the error that lists the sessions that exist, those of a similar name first, then the latest."""
     listed = nearest_first(name, [row.session for row in memory.rows(SessionRow, limit=_COMPARED)])
     message = f"there is no session {name!r} in {memory.namespace!r}"
     if not listed:

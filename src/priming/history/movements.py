@@ -41,7 +41,7 @@ class WeightMove:
         return "floor" if step < 0 and self.after <= self.low + _ROUNDING else ""
 
     def __str__(self) -> str:
-        """The move in words.
+        """Return the move in words.
 
         >>> str(WeightMove(0.93, 0.95, 0.05, 0.95)), str(WeightMove(0.5, 0.50001))
         ('0.93 → 0.95, at its ceiling', '0.50000 → 0.50001')
@@ -55,7 +55,7 @@ class WeightMove:
 
 
 def weight_text(weight: float) -> str:
-    """A weight with two decimals.
+    """Return a weight with two decimals.
 
     >>> weight_text(0.5)
     '0.50'
@@ -64,7 +64,7 @@ def weight_text(weight: float) -> str:
 
 
 def weights_text(before: float, after: float) -> str:
-    """Two weights with as few decimals as show their difference.
+    """Return two weights with as few decimals as show their difference.
 
     >>> weights_text(0.5, 0.51), weights_text(0.5, 0.5014675), weights_text(0.2, 0.20000999)
     ('0.50 → 0.51', '0.500 → 0.501', '0.20000 → 0.20001')
@@ -79,7 +79,7 @@ def weights_text(before: float, after: float) -> str:
 
 
 def links_text(moves: Sequence[WeightMove]) -> str:
-    """How some links moved: those that did, the largest moves first, and those that could not.
+    """Return how some links moved: those that did, the largest moves first, and those that could not.
 
     >>> links_text([WeightMove(0.5, 0.51), WeightMove(0.5, 0.51), WeightMove(0.9, 0.91)])
     '3 links strengthened: 0.50 → 0.51 (2), 0.90 → 0.91'
@@ -102,7 +102,7 @@ def links_text(moves: Sequence[WeightMove]) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """The first of some texts, equal ones once with their number.
+    """Return the first of some texts, equal ones once with their number.
 
     >>> _listed(["0.50 → 0.49", "0.50 → 0.49"]), _listed(["0.5 → 0.6", "0.5 → 0.6", "0.4 → 0.5"])
     ('0.50 → 0.49 each', '0.5 → 0.6 (2), 0.4 → 0.5')
@@ -116,7 +116,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def set_text(moves: Sequence[WeightMove], requested: float) -> str:
-    """The changes by setting the weight of links; a weight outside the bounds is named with the bound used instead.
+    """Tell the changes by setting link weights; a weight outside the bounds is named with the bound used instead.
 
     >>> set_text([WeightMove(0.5, 0.05, 0.05, 0.95)], 0)
     '1 link set to 0.05: 0.50 → 0.05; a weight of 0 was requested, and the lowest is 0.05'
@@ -131,7 +131,7 @@ def set_text(moves: Sequence[WeightMove], requested: float) -> str:
 
 
 def bound_text(requested: float, value: float) -> str:
-    """The addition to a message if the requested weight is outside the bounds; otherwise nothing.
+    """Return the addition to a message if the requested weight is outside the bounds; otherwise nothing.
 
     >>> bound_text(1, 0.95)
     '; a weight of 1 was requested, and the highest is 0.95'
@@ -143,7 +143,7 @@ def bound_text(requested: float, value: float) -> str:
 
 
 def memory_text(before: MemoryRow, after: MemoryRow, move: tuple[float, float, float]) -> str:
-    """How a memory's weight, confidence and priority moved; ``move`` is the step of the weight, and its bounds."""
+    """Tell how a memory's weight, confidence and priority moved; ``move`` is the weight's step, and its bounds."""
     step, low, high = move
     parts = []
     if step or before.weight != after.weight:
@@ -156,7 +156,7 @@ def memory_text(before: MemoryRow, after: MemoryRow, move: tuple[float, float, f
 
 
 def pairs_text(subject: str, changes: Sequence[RowChange], names: Mapping[str, str]) -> list[str]:
-    """A line for each link between two memories that changed, the first few by name."""
+    """Return a line for each link between two memories that changed, the first few by name."""
     lines = []
     for change in changes:
         source, target = (label(names.get(end, end)) for end in change.ends)
@@ -166,7 +166,7 @@ def pairs_text(subject: str, changes: Sequence[RowChange], names: Mapping[str, s
 
 
 def change_text(change: RowChange) -> str:
-    """How the weight of a link changed."""
+    """Return how the weight of a link changed."""
     before, after = change.before, change.after
     if not isinstance(after, LinkRow):
         return "the link had faded and is removed"
@@ -176,7 +176,7 @@ def change_text(change: RowChange) -> str:
 
 
 def moves_of(changes: Collection[RowChange], params: PlasticityParams) -> list[WeightMove]:
-    """The moves of the links that existed before and still exist."""
+    """Return the moves of the links that existed before and still exist."""
     return [
         WeightMove(change.before.weight, change.after.weight, params.low, params.high)
         for change in changes

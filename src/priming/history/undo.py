@@ -72,7 +72,7 @@ def undo(memory: Namespace, operation_id: str) -> Operation:
 
 
 def _undoable(memory: Namespace, operation_id: str) -> Logged:
-    """The operation of an id, unless it cannot be undone at all."""
+    """Return the operation of an id, unless it cannot be undone at all."""
     done = memory.operation_of(check_text("operation_id", operation_id))
     if done is None:
         raise memory.not_found(f"there is no operation {operation_id!r} in {memory.namespace!r}: see the log")
@@ -90,7 +90,7 @@ def _undoable(memory: Namespace, operation_id: str) -> Logged:
 
 
 def _whole(memory: Namespace, done: Logged) -> list[Logged]:
-    """The operation; if it ends a night or an import, all operations of that not yet undone, newest first."""
+    """Return the operation; if it ends a night or an import, all operations of that not yet undone, newest first."""
     if done.kind == FOLLOW:
         between = memory.operations(after=followed_since(done), before=done.number)
         own = [logged for logged in between if logged.via == done.via and logged.undone_by is None]
@@ -102,7 +102,7 @@ def _whole(memory: Namespace, done: Logged) -> list[Logged]:
 
 
 def _settled_by(memory: Namespace, done: Logged) -> list[Logged]:
-    """The operations that settled runs by a verdict on what they wrote, newest first: they go back with it."""
+    """Return the operations that settled runs by a verdict on what they wrote, newest first: they go back with it."""
     if done.kind not in _VERDICTS:
         return []
     later = memory.operations(since=done.at, until=done.at + _INSTANT)
@@ -170,7 +170,7 @@ def add_inverse(
 def _restored(
     memory: Namespace, done: Logged, change: RowChange, current: Row | None, together: Collection[str]
 ) -> Row | None:
-    """A row without a change; a new memory may have another state since, but must exist."""
+    """Return a row without a change; a new memory may have another state since, but must exist."""
     if isinstance(change.row, MemoryRow) and change.before is None:
         if current is None:
             raise Superseded
@@ -180,14 +180,14 @@ def _restored(
 
 
 def _require_no_hand(memory: Namespace, done: Logged, row: LinkRow, together: Collection[str]) -> None:
-    """``Conflict`` if somebody has set the weight of a link by hand since an operation made or set it."""
+    """Raise ``Conflict`` if somebody has set the weight of a link by hand since an operation made or set it."""
     for logged in _later_on(memory, done, row, together):
         if logged.source == MANUAL:
             raise Conflict(_conflict(done, logged, f"changed the same {_NOUNS.get(type(row), 'memory')}"))
 
 
 def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set[str]:
-    """Entities that an operation created by rule and that later operations linked: undo leaves them in place."""
+    """Return entities that an operation created by rule and later operations linked: undo leaves them in place."""
     versions = [change.after for change in done.rows if isinstance(change.after, VersionRow)]
     entities = {
         version.id
@@ -205,7 +205,7 @@ def _shared_entities(changes: ChangeSet, done: Logged, created: set[str]) -> set
 
 
 def _is_used_elsewhere(changes: ChangeSet, done: Logged, row: RelationRow) -> bool:
-    """Whether later operations made links of a relation that an operation introduced: then its sign stays."""
+    """Tell whether later operations made links of a relation that an operation introduced: then its sign stays."""
     own = {identity(change.row) for change in done.rows if isinstance(change.row, LinkRow)}
     return row.introduced and any(identity(link) not in own for link in changes.links_of(row.relation))
 
@@ -213,7 +213,7 @@ def _is_used_elsewhere(changes: ChangeSet, done: Logged, row: RelationRow) -> bo
 def _require_free_key(
     memory: Namespace, changes: ChangeSet, done: Logged, change: RowChange, together: Collection[str]
 ) -> None:
-    """``Conflict`` if the key of a memory to restore belongs to another memory now."""
+    """Raise ``Conflict`` if the key of a memory to restore belongs to another memory now."""
     restored = change.before
     if change.after is not None or not isinstance(restored, MemoryRow):
         return
@@ -223,7 +223,7 @@ def _require_free_key(
 
 
 def _require_ends(memory: Namespace, changes: ChangeSet, done: Logged, together: Collection[str]) -> None:
-    """``Conflict`` if a restored link, pair or verdict refers to a memory that no longer exists."""
+    """Raise ``Conflict`` if a restored link, pair or verdict refers to a memory that no longer exists."""
     removed = [change.before for change in done.rows if change.after is None]
     restored = [
         row for row in removed if isinstance(row, (LinkRow, PairRow, VerdictRow)) and changes.current(row)
@@ -243,14 +243,14 @@ def _require_ends(memory: Namespace, changes: ChangeSet, done: Logged, together:
 
 
 def _row_conflict(memory: Namespace, done: Logged, row: Row, verb: str, together: Collection[str]) -> str:
-    """The message of a conflict over one row, naming the latest operation on it; an undo only if no other is."""
+    """Return the message of a conflict over a row, naming the latest operation on it; an undo only if no other is."""
     later = _later_on(memory, done, row, together)
     latest = next((logged for logged in later if not logged.undoes), later[0] if later else None)
     return _conflict(done, latest, verb)
 
 
 def _later_on(memory: Namespace, done: Logged, row: Row, together: Collection[str]) -> list[Logged]:
-    """The operations on a row after ``done`` that are not undone, newest first."""
+    """Return the operations on a row after ``done`` that are not undone, newest first."""
     subject = next(iter(ends_of(row)), None)  # a run that has shown nothing yet is about no memory
     return [
         logged
@@ -260,7 +260,7 @@ def _later_on(memory: Namespace, done: Logged, row: Row, together: Collection[st
 
 
 def _later(memory: Namespace, done: Logged, subject: str | None, together: Collection[str]) -> list[Logged]:
-    """The operations on a memory after ``done`` that are not undone, newest first."""
+    """Return the operations on a memory after ``done`` that are not undone, newest first."""
     return [
         logged
         for logged in memory.operations(memory_id=subject)
@@ -345,7 +345,7 @@ _Span = tuple[datetime, datetime | None, str | None]
 
 
 def _span(since: datetime, until: datetime | None, source: str | None) -> _Span:
-    """The arguments of ``rollback``, checked."""
+    """Return the arguments of ``rollback``, checked."""
     start, end = check_time("since", since), None if until is None else check_time("until", until)
     if end is not None and end <= start:
         raise ParamError("until", end.isoformat(), f"must be after since, {start.isoformat()}")
@@ -355,7 +355,7 @@ def _span(since: datetime, until: datetime | None, source: str | None) -> _Span:
 def _reversible(
     memory: Namespace, since: datetime, until: datetime | None, source: str | None
 ) -> tuple[list[Logged], list[Logged], list[RowChange]]:
-    """The operations that a rollback undoes, newest first, the purges that it cannot undo, and its row changes."""
+    """Return the operations that a rollback undoes, newest first, the purges that it cannot, and its row changes."""
     inside = list(newest_first(memory, since=since, until=until, source=source))
     ids = {logged.id for logged in inside}
     purges = [logged for logged in inside if logged.kind == _PURGE]
@@ -379,7 +379,7 @@ def _reversible(
 
 
 def _cancelled(operations: Sequence[Logged]) -> set[str]:
-    """Undos whose operations are all in the span, and these operations: together they change nothing."""
+    """Return undos whose operations are all in the span, and these operations: together they change nothing."""
     ids = {logged.id for logged in operations}
     cancelled: set[str] = set()
     for logged in operations:

@@ -83,7 +83,7 @@ class PastLinks:
 
 
 def past(memory: Namespace, at: datetime) -> PastLinks:
-    """The links as they were at ``at``, after any operation at that very instant."""
+    """Return the links as they were at ``at``, after any operation at that very instant."""
     with memory.store.transaction(write=False):
         rows = rows_at(memory, at)
         links = rows.of(LinkRow, memory.rows(LinkRow))
@@ -93,7 +93,7 @@ def past(memory: Namespace, at: datetime) -> PastLinks:
 
 
 def links_at(memory: Namespace, at: datetime) -> list[LinkRow]:
-    """The link rows as they were at ``at``, ordered by source, target and relation."""
+    """Return the link rows as they were at ``at``, ordered by source, target and relation."""
     return past(memory, at).links
 
 
@@ -121,7 +121,7 @@ def events(
 
 
 def weight_events(memory: Namespace, logged: Logged, memory_id: str | None = None) -> list[StrengthEvent]:
-    """The changes of weights by one operation: those of one memory, or all."""
+    """Return the changes of weights by one operation: those of one memory, or all."""
     moves = [
         (change, event)
         for change in logged.rows
@@ -133,7 +133,7 @@ def weight_events(memory: Namespace, logged: Logged, memory_id: str | None = Non
 
 
 def _event_name(change: RowChange) -> str | None:
-    """The name of the event that a change is; None if it moves no weight."""
+    """Return the name of the event that a change is; None if it moves no weight."""
     before, after = change.before, change.after
     if isinstance(before, (LinkRow, MemoryRow)) and isinstance(after, (LinkRow, MemoryRow)):
         event = "strength_adjust" if isinstance(after, LinkRow) else "node_adjust"
@@ -204,7 +204,7 @@ def strengths(
 
 
 def _start(memory: Namespace, end: datetime) -> datetime:
-    """The time of the first operation, at most ``end``."""
+    """Return the time of the first operation, at most ``end``."""
     first = memory.operations(before=2, limit=1)
     return min([end, *(logged.at for logged in first)])
 
@@ -226,7 +226,7 @@ def _distributions(
 
 
 def distribution(at: datetime, weights: Sequence[float]) -> Strengths:
-    """The distribution of weights; a bin includes its lower bound, the last bin also its upper bound."""
+    """Return the distribution of weights; a bin includes its lower bound, the last bin also its upper bound."""
     from statistics import fmean, median  # it loads fractions and decimals, which no verb but this needs
 
     bins = [0] * BINS
@@ -275,7 +275,7 @@ def _oscillation(name: RowIdentity, deltas: Sequence[float]) -> Oscillation:
 
 
 def _named(memory: Namespace, oscillations: Sequence[Oscillation]) -> list[Oscillation]:
-    """The oscillations with keys in place of ids, and the present weights."""
+    """Return the oscillations with keys in place of ids, and the present weights."""
     ends = {end for link in oscillations for end in (link.source, link.target)}
     names = memory.names(ids=ends)
     rows = memory.rows(LinkRow, ids=ends)
@@ -316,7 +316,7 @@ def normalize_strengths(
 
 
 def _normalised(links: Iterable[LinkRow], relations: Sequence[str], signs: RelationSigns) -> list[RowChange]:
-    """The links of ``relations`` whose weight differs from the overlap of their ends' neighbourhoods."""
+    """Return the links of ``relations`` whose weight differs from the overlap of their ends' neighbourhoods."""
     neighbours: defaultdict[str, set[str]] = defaultdict(set)
     selected = []
     for link in links:
@@ -336,7 +336,7 @@ def _normalised(links: Iterable[LinkRow], relations: Sequence[str], signs: Relat
 
 
 def _overlap(neighbours: Mapping[str, set[str]], a: str, b: str) -> float:
-    """The Jaccard index of the neighbourhoods of ``a`` and ``b``, without the two themselves; 0 if both are empty."""
+    """Return the Jaccard index of the neighbourhoods of ``a`` and ``b``, without these two; 0 if both are empty."""
     first, second = neighbours.get(a, set()), neighbours.get(b, set())
     shared = len(first & second)
     either = len(first) + len(second) - (b in first) - (a in second) - shared

@@ -129,7 +129,7 @@ class NamespaceArrays:
         return [self.ids[row] for row in self.row.values[self.waiting].tolist()]
 
     def word_cosines(self, text: str) -> tuple[Ints, Floats]:
-        """The documents that wait for their vectors, and the cosines of their words' vectors with those of a text.
+        """Return the documents that wait for vectors, and the cosines of their words' vectors with those of a text.
 
         Both are empty where the embedder has no vectors of words.
         """
@@ -280,7 +280,7 @@ class NamespaceArrays:
             self.title_entity[code] = row
 
     def is_own_speaker(self, rows: Ints, entities: Ints) -> Bools:
-        """Which of ``entities`` are the speaker of the memory in the same place of ``rows``, or a part of that name.
+        """Tell which ``entities`` are the speaker of the memory in the same place of ``rows``, or part of that name.
 
         The parts, such as a surname, are cached until headings or names change.
         """
@@ -294,7 +294,7 @@ class NamespaceArrays:
         return np.asarray((documents != NONE) & self.spoken.values[at] & names)
 
     def _names_of_speakers(self) -> Ints:
-        """The pairs of a speaker's title and an entity whose name is that speaker's, or stretches of its words."""
+        """Return pairs of a speaker's title and an entity whose name is that speaker's, or stretches of its words."""
         pairs = [
             (code << 32) + self.entities[name]
             for slot, codes in self.title_slots.items()
@@ -306,7 +306,7 @@ class NamespaceArrays:
         return np.sort(np.array(pairs, np.int64))
 
     def title_entity_of(self, rows: Ints) -> Ints:
-        """For each row, the entity that its own heading, or its speaker, names; −1 if none."""
+        """Return for each row the entity that its own heading, or its speaker, names; −1 if none."""
         documents = self.document.values[rows]
         if not self.title_entity.size:
             return np.full(len(rows), NONE, np.int64)
@@ -314,7 +314,7 @@ class NamespaceArrays:
         return np.where(titles == NONE, NONE, self.title_entity.values[np.maximum(titles, 0)])
 
     def titled(self, rows: Ints) -> Bools:
-        """Which rows are entities that the heading of a living memory names."""
+        """Tell which rows are entities that the heading of a living memory names."""
         return self._titled[rows]
 
     @cached_property
@@ -325,13 +325,13 @@ class NamespaceArrays:
         return titled
 
     def is_common_compound(self, rows: Ints, most: float) -> Bools:
-        """Which rows are names such as "flat-plate" whose every word is in more than ``most`` documents."""
+        """Tell which rows are names such as "flat-plate" whose every word is in more than ``most`` documents."""
         names, at = np.unique(rows, return_inverse=True)
         common = [self.lexicon.is_common_compound(self.slots.get(row, ""), most) for row in names.tolist()]
         return np.array(common, np.bool_)[at]
 
     def is_turn(self, rows: Ints) -> Bools:
-        """Which rows are turns of a conversation."""
+        """Tell which rows are turns of a conversation."""
         around, documents = self.conversation_context, self.document.values[rows]
         if not around.any_turns:
             return np.zeros(len(rows), np.bool_)

@@ -103,7 +103,7 @@ class Ragged:
         return np.concatenate([self._data[at], *late]), ends.astype(np.int64, copy=False)
 
     def packed(self) -> tuple[Ints, NDArray[np.int32]]:
-        """Every row in compressed form: offsets and data."""
+        """Return every row in compressed form: offsets and data."""
         lengths = np.array([len(values) for values in self._tail], np.int64)
         start = np.concatenate([self._start, self._start[-1] + np.cumsum(lengths)])
         return start, np.concatenate([self._data, *self._tail])
@@ -131,7 +131,7 @@ class VectorColumn:
         self._tail.extend(vectors)
 
     def dot(self, vector: NDArray[np.float32], since: int = 0) -> NDArray[np.float32]:
-        """The inner product of the rows from ``since`` on with ``vector`` (or each of its columns).
+        """Return the inner product of the rows from ``since`` on with ``vector`` (or each of its columns).
 
         For unit vectors that is the cosine. With one vector it stays in this thread: waiting for others costs
         milliseconds on a busy machine.
@@ -144,7 +144,7 @@ class VectorColumn:
         return joined
 
     def exact(self, vector: NDArray[np.float32], rows: Ints | None = None) -> NDArray[np.float64]:
-        """The inner product of every row, or of ``rows``, which ascend, with ``vector``, in double precision.
+        """Return the inner product of every row, or of ``rows``, which ascend, with ``vector``, in double precision.
 
         It is independent of the other rows. They are widened a few at a time, so that what is summed stays in the
         processor's cache.
@@ -162,7 +162,7 @@ class VectorColumn:
         return products
 
     def take(self, rows: Ints) -> NDArray[np.float32]:
-        """The vectors of ``rows``."""
+        """Return the vectors of ``rows``."""
         early = rows < len(self._base)
         if early.all():
             return self._base.take(rows, axis=0)
@@ -186,6 +186,6 @@ class VectorColumn:
         self._base[row] = vector
 
     def packed(self) -> NDArray[np.float32]:
-        """Every row in one array."""
+        """Return every row in one array."""
         joined: NDArray[np.float32] = np.concatenate([self._base, self._tail.values])
         return joined

@@ -117,7 +117,7 @@ class CueFeedback:
             self._count(identity, *judged, step=-1)
 
     def uses(self, term: str, cue: AskedCue) -> Mapping[str, float]:
-        """By memory, in how many cues with this term it was useful, less those in which it was not, if above 0.
+        """Count by memory the cues with this term in which it was useful, less those in which it was not, if above 0.
 
         Each cue counts once, however often it was asked and judged, and none of another date than ``cue``.
         """
@@ -138,7 +138,7 @@ class CueFeedback:
     def balance(
         self, cue: AskedCue, least: float, rarity: Callable[[str], float], first: float = 1.0
     ) -> dict[str, float]:
-        """By memory, the balance of verdicts on cues similar to this one: above 0 in favour, below 0 against.
+        """Return by memory the balance of verdicts on cues similar to this one: above 0 in favour, below 0 against.
 
         Each verdict counts by how far the similarity of the two cues is above ``least``, up to 1 for the same cue.
         Similarity is the Jaccard index of their terms weighted by rarity, so that cues that name different things are
@@ -160,7 +160,7 @@ class CueFeedback:
         return {memory_id: max(-limit, min(limit, agreed[memory_id])) for memory_id, limit in most.items()}
 
     def _others(self, keys: Iterable[str], cue: AskedCue) -> Iterator[AskedCue]:
-        """The judged cues that may say something of a cue, in order: a sum of floats depends on it."""
+        """Return the judged cues that may say something of a cue, in order: a sum of floats depends on it."""
         judged = (self._judged[key] for key in sorted(keys))
         return (other for other in judged if other.date == cue.date)
 
@@ -181,21 +181,21 @@ class CueFeedback:
 
 
 def _above(similarity: float, least: float) -> float:
-    """How far a similarity is above the least, 1 for the same cue."""
+    """Return how far a similarity is above the least, 1 for the same cue."""
     if similarity >= 1.0:
         return 1.0
     return max(0.0, (similarity - least) / (1.0 - least)) if least < 1.0 else 0.0
 
 
 def _agreement(balance: float, first: float) -> float:
-    """What a balance of verdicts counts, in [−1, 1]: the first its share, each further one that share of the rest."""
+    """Count a balance of verdicts within [−1, 1]: the first its share, each further one that share of the rest."""
     size = abs(balance)
     strength = first * size if size <= 1.0 else 1.0 - (1.0 - first) ** size
     return strength if balance > 0.0 else -strength
 
 
 def weighted_jaccard(a: frozenset[str], b: frozenset[str], rarity: Callable[[str], float]) -> float:
-    """The Jaccard index of two sets of terms, each term weighted by its rarity."""
+    """Return the Jaccard index of two sets of terms, each term weighted by its rarity."""
     shared, either = (sum(map(rarity, sorted(terms_))) for terms_ in (a & b, a | b))
     return shared / either if either else 0.0
 
@@ -215,7 +215,7 @@ class Practice:
 
     @classmethod
     def of(cls, use: Use, retention: Retention) -> Practice | None:
-        """The practice of a memory; None if it was neither used nor reviewed."""
+        """Return the practice of a memory; None if it was neither used nor reviewed."""
         recent = use.recent or ((use.last_used_at,) if use.last_used_at and use.uses else ())
         if not recent and retention.stability is None:
             return None
@@ -241,7 +241,7 @@ def retained_share(
 
 
 def base_levels(practices: Sequence[Practice], now: datetime, d: float = BASE_LEVEL.d) -> Floats:
-    """Base level of each practice in (0, 1), its latest uses counted exactly; 0 without a use."""
+    """Return the base level of each practice in (0, 1), its latest uses counted exactly; 0 without a use."""
     values = np.zeros(len(practices))
     for count in {len(practice.recent) for practice in practices} - {0}:
         at = [i for i, practice in enumerate(practices) if len(practice.recent) == count]

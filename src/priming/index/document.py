@@ -32,12 +32,12 @@ _LETTERS = re.compile(rf"\S{{1,{_WORD_LETTERS}}}\s*")
 
 
 def is_long(text: str) -> bool:
-    """Whether a text is longer than what a model of sentences reads whole."""
+    """Tell whether a text is longer than what a model of sentences reads whole."""
     return _bytes(text) > PASSAGES.whole
 
 
 def passage_ends(text: str) -> tuple[int, ...]:
-    """Where each passage of a long text ends: after a sentence or line, in a longer one after a word.
+    """Return where each passage of a long text ends: after a sentence or line, in a longer one after a word.
 
     A text that a model of sentences reads whole has no passages. A heading stands with what follows it. Sizes are
     bytes of UTF-8, as the tokens of models are: of Chinese, a third as many characters make a passage.
@@ -65,7 +65,7 @@ def passage_ends(text: str) -> tuple[int, ...]:
 
 
 def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Where the sentences of a passage begin and end; a short one, such as a label, goes with the next."""
+    """Return where the sentences of a passage begin and end; a short one, such as a label, goes with the next."""
     spans, begin = list[tuple[int, int]](), start
     for piece in pieces(text[start:end]):
         start += len(piece)
@@ -76,7 +76,7 @@ def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _places(text: str, most: int) -> Iterator[int]:
-    """Where a passage may end: after each sentence or line, and after each word of a longer one."""
+    """Yield where a passage may end: after each sentence or line, and after each word of a longer one."""
     end = 0
     for piece in pieces(text):
         start, end = end, end + len(piece)
@@ -145,28 +145,28 @@ STATED = 240
 
 
 def may_state(kind: str, content: str, session: str | None, occurred_at: datetime | None) -> bool:
-    """Whether a memory may state how things are: a fact, or an episode without session or time of its own."""
+    """Tell whether a memory may state how things are: a fact, or an episode without session or time of its own."""
     is_told = kind == EPISODE and session is None and occurred_at is None
     return (kind == FACT or is_told) and len(content) <= STATED
 
 
 def is_rule_made(record: MemoryRecord) -> bool:
-    """Whether the memory is a bare name that a rule found, which carries activation but has no text to match."""
+    """Tell whether the memory is a bare name that a rule found, which carries activation but has no text to match."""
     return record.kind == "entity" and record.source == RULES
 
 
 def slot_of(form: str | None, name: str) -> str:
-    """The slot that an entity is looked up by: names of all forms share one, sessions and terms have their own."""
+    """Return the slot an entity is looked up by: names of all forms share one, sessions and terms have their own."""
     return f"{form}:{name}" if form in (SESSION, TERM) else normal(name)
 
 
 def is_rare_word(slot: str | None) -> bool:
-    """Whether a slot is that of a word that few memories share, rather than of a name."""
+    """Tell whether a slot is that of a word that few memories share, rather than of a name."""
     return slot is not None and slot.startswith(f"{TERM}:")
 
 
 def slot_of_record(record: MemoryRecord) -> str | None:
-    """The slot of an entity; None for other memories, and for an entity by hand that is too long for a name."""
+    """Return an entity's slot; None for other memories, and for an entity by hand that is too long for a name."""
     if record.kind != "entity":
         return None
     name = record.heading or record.content
@@ -175,7 +175,7 @@ def slot_of_record(record: MemoryRecord) -> str | None:
 
 
 def slot_of_title(title: str) -> str:
-    """The slot of the entity that a heading or speaker names."""
+    """Return the slot of the entity that a heading or speaker names."""
     return normal(heading_name(title))
 
 
@@ -184,7 +184,7 @@ _SPEAKER_WORDS = 8
 
 
 def stretches_of(words: list[str]) -> Iterator[str]:
-    """Each stretch of words that stand side by side; of a long list only the whole."""
+    """Yield each stretch of words that stand side by side; of a long list only the whole."""
     count = len(words)
     fewest = 1 if count <= _SPEAKER_WORDS else count
     for start in range(count):
@@ -193,7 +193,7 @@ def stretches_of(words: list[str]) -> Iterator[str]:
 
 
 def bare_terms(title: str, title_terms: Sequence[str]) -> int:
-    """How many of a title's terms come before its closing parenthesis; all of them if it does not end in one.
+    """Return how many of a title's terms come before its closing parenthesis; all of them if it does not end in one.
 
     >>> bare_terms("Brand (play)", ("brand", "play")), bare_terms("Sleep", ("sleep",))
     (1, 1)
@@ -205,7 +205,7 @@ def bare_terms(title: str, title_terms: Sequence[str]) -> int:
 
 
 def embedded_text(title: str | None, content: str) -> str:
-    """The text that a memory's vector is computed from: its title and its content."""
+    """Return the text that a memory's vector is computed from: its title and its content."""
     return f"{title}: {content}" if title else content
 
 
@@ -223,14 +223,14 @@ class Embeddable(Protocol):
 
 
 def vectors_needed(texts: Iterable[Embeddable | None]) -> int:
-    """How many vectors texts have, roughly: one each, and of a long one those of its passages."""
+    """Return how many vectors texts have, roughly: one each, and of a long one those of its passages."""
     return sum(
         1 + (_bytes(text.content) // PASSAGES.most if text and is_long(text.content) else 0) for text in texts
     )
 
 
 def vectors_of(embedder: Embedder, texts: Sequence[Embeddable | None]) -> list[TextVectors]:
-    """The vectors of texts, of each whole and of the passages of a long one; zeros for None and without tokens."""
+    """Return the vectors of texts, of each whole and of a long one's passages; zeros for None and without tokens."""
     ends = [() if text is None else passage_ends(text.content) for text in texts]
     parts = [
         "" if text is None else embedded_text(text.heading or text.speaker, text.content[start:end])
@@ -246,18 +246,18 @@ def vectors_of(embedder: Embedder, texts: Sequence[Embeddable | None]) -> list[T
 
 
 def packed_vectors(keys: Iterable[VersionKey], vectors: Iterable[TextVectors]) -> dict[VersionKey, bytes]:
-    """Vectors by version as the store has them."""
+    """Return the vectors by version, as the store has them."""
     return {key: own.packed() for key, own in zip(keys, vectors, strict=True)}
 
 
 def searched_text(record: MemoryRecord) -> str:
-    """The text that a memory is searched by beside its title: its content, and a procedure's trigger and steps."""
+    """Return the text a memory is searched by beside its title: its content, and a procedure's trigger and steps."""
     trigger, steps = procedure_steps(record)
     return "\n".join([record.content, *([trigger] if trigger else []), *steps])
 
 
 def procedure_steps(record: MemoryRecord) -> tuple[str | None, tuple[str, ...]]:
-    """A procedure's trigger and steps, as far as its metadata hold them; nothing for other memories."""
+    """Return a procedure's trigger and steps, as far as its metadata hold them; nothing for other memories."""
     if record.kind != PROCEDURE:
         return None, ()
     trigger, steps = record.metadata.get("trigger"), record.metadata.get("steps")
@@ -266,7 +266,7 @@ def procedure_steps(record: MemoryRecord) -> tuple[str | None, tuple[str, ...]]:
 
 
 def times_of(record: MemoryRecord) -> tuple[datetime | None, datetime | None]:
-    """When what a memory tells happened, and when it was told; None where nothing says.
+    """Return when what a memory tells happened, and when it was told; None where nothing says.
 
     It was told at the time that came with it, else when it was stored: not so what is of a pack, or of a file that a
     format and a path name, of which all was stored at the time of an import. It happened then too, unless its text
@@ -288,7 +288,7 @@ def describe(
     vectors: Sequence[TextVectors | None],
     embedder: Embedder,
 ) -> list[Document]:
-    """The documents of ``records``; a rule-made entity has no text of its own."""
+    """Return the documents of ``records``; a rule-made entity has no text of its own."""
     texts = [
         "" if is_rule_made(record) else embedded_text(record.title, record.content) for record in records
     ]
@@ -341,13 +341,13 @@ def _document(
 
 
 def _days_named(text: str, content: str, told_at: datetime | None) -> tuple[Days, ...]:
-    """The days that a text names: of what happened the last or the next ones from when it was told."""
+    """Return the days that a text names: of what happened the last or the next ones from when it was told."""
     days = named_days(text)
     return named_days(text, told_at) if days and told_at is not None and is_event(content) else days
 
 
 def _label_words(record: MemoryRecord, own: set[str], language: str) -> dict[str, str]:
-    """The terms of tags and of a key by which somebody named a memory, which its text lacks, each with its word.
+    """Return the terms of tags and a key by which somebody named a memory, which its text lacks, each with its word.
 
     A key that was made from a text says nothing that the text does not, and after a change what the text said before:
     in a changed memory a key that shares words with the text counts as made from it. What stands in a key before a
@@ -365,7 +365,7 @@ def _label_words(record: MemoryRecord, own: set[str], language: str) -> dict[str
 
 
 def success_estimate(record: MemoryRecord) -> float:
-    """How often a procedure succeeds: the share of its executions, plus the gain credited by sleep.
+    """Return how often a procedure succeeds: the share of its executions, plus the gain credited by sleep.
 
     Sleep writes an estimate, and the share at that time, into the metadata of a procedure that others were merged
     into. What the estimate exceeds the share by stays; executions since then move the rest.

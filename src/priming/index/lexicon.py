@@ -37,14 +37,14 @@ class Postings:
     tf: Floats
 
     def counts(self, rows: Ints) -> Floats:
-        """How often each of some documents holds the term."""
+        """Return how often each of some documents holds the term."""
         if not len(self.rows):
             return np.zeros(len(rows))
         place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
         return np.where(self.rows[place] == rows, self.tf[place], 0.0)
 
     def with_others(self, other: Postings) -> Postings:
-        """These postings, and those of ``other`` for documents without the term."""
+        """Return these postings, and those of ``other`` for documents without the term."""
         new = ~np.isin(other.rows, self.rows)
         if not new.any():
             return self
@@ -142,13 +142,13 @@ class Lexicon:
         self.df[codes[codes != BREAK]] -= 1
 
     def body(self, row: int) -> Ints:
-        """The codes of the distinct terms of a document, those of its heading left out."""
+        """Return the codes of the distinct terms of a document, those of its heading left out."""
         sequence = self.sequences[row]
         heading = np.flatnonzero(sequence == BREAK)
         return np.asarray(distinct(sequence[heading[0] + 1 :] if len(heading) else sequence), np.int64)
 
     def code(self, term: str) -> int | None:
-        """The code of a term; None if no memory ever contained it."""
+        """Return the code of a term; None if no memory ever contained it."""
         return self.terms.get(term)
 
     def _code(self, term: str, words: Mapping[str, str]) -> int:
@@ -159,7 +159,7 @@ class Lexicon:
         return code
 
     def postings(self, code: int) -> Postings:
-        """The postings of a term, dead rows included."""
+        """Return the postings of a term, dead rows included."""
         postings = self._cached.get(code)
         if postings is None:
             if len(self._cached) >= _CACHED_TERMS:
@@ -180,24 +180,24 @@ class Lexicon:
         return Postings(rows, tf)
 
     def same(self, term: str, language: str | None) -> list[int]:
-        """The codes of a term, and of words that are it if they are read in a language, that any document has."""
+        """Return the codes of a term, and of words that are it if read in a language, that any document has."""
         codes = [] if language is None else self._compounds.same(term, language, self.words, self.terms)
         own = self.code(term)
         return [code for code in dict.fromkeys([*([] if own is None else [own]), *codes]) if self.df[code]]
 
     def compounds(self, word: str, stem: str) -> dict[int, float]:
-        """The codes of the words that are part of a word, or that it is part of, and how much each counts as it."""
+        """Map the codes of words that are part of a word, or that it is part of, to how much each counts as it."""
         related = self._compounds.related(word, stem, self.words, self.terms)
         return {code: share for code, share in related.items() if self.df[code]}
 
     def rarity(self, codes: Sequence[int]) -> Floats:
-        """The idf of several terms, that of all cached until a document is added or removed."""
+        """Return the idf of several terms, that of all cached until a document is added or removed."""
         if self._rarity is None:
             self._rarity = np.asarray(idf(self.df.values, self.documents))
         return self._rarity[np.array(codes, np.int64)]
 
     def score(self, codes: Sequence[int], rows: Ints | None = None) -> Floats:
-        """BM25 of some rows (None: of all) for several terms; 0 where none of them occurs."""
+        """Return the BM25 of some rows (None: of all) for several terms; 0 where none of them occurs."""
         norms = self.norms if rows is None else self.norms[rows]
         scores = np.zeros(len(norms))
         for code, rarity in zip(codes, self.rarity(codes).tolist(), strict=True):
@@ -209,7 +209,7 @@ class Lexicon:
         return scores
 
     def expanded(self, expansion: Expansion) -> Postings:
-        """The postings of one expanded term, each word's counts times its share."""
+        """Return the postings of one expanded term, each word's counts times its share."""
         postings = [self.postings(code) for code in expansion.codes]
         if len(postings) == 1 and expansion.shares == (1.0,) and not expansion.runs:
             return postings[0]
@@ -226,21 +226,21 @@ class Lexicon:
         return Postings(rows[first], np.maximum.reduceat(tf, first) if len(first) else tf)
 
     def is_common_compound(self, name: str, most: float) -> bool:
-        """Whether a name is such as "flat-plate", and each of its words in more than ``most`` documents."""
+        """Tell whether a name is such as "flat-plate", and each of its words in more than ``most`` documents."""
         if "-" not in name or not all(map(str.isalpha, name.split("-"))):
             return False
         codes = [self.code(term) for term in terms(name)]
         return all(code is not None and self.df[code] > most for code in codes)
 
     def rows_with(self, run: Sequence[int]) -> Ints:
-        """The rows, dead ones included, in which each two neighbours of a run of terms stand side by side."""
+        """Return the rows, dead ones included, in which each two neighbours of a run of terms stand side by side."""
         rows = self.postings(run[0]).rows
         for a, b in pairwise(run):
             rows = self._adjacent(_shared(rows, self.postings(b).rows), a, b)
         return rows
 
     def _adjacent(self, rows: Ints, a: int, b: int) -> Ints:
-        """Those of ``rows``, all of which hold both terms, in which ``b`` follows ``a``."""
+        """Return those of ``rows``, all of which hold both terms, in which ``b`` follows ``a``."""
         if not len(rows):
             return rows
         sequence, ends = self.sequences.gather(rows)
@@ -249,7 +249,7 @@ class Lexicon:
         return rows[distinct(np.searchsorted(ends, np.flatnonzero(follows), "right"))]
 
     def packed(self) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
-        """All postings in compressed form: offsets by term, rows, counts."""
+        """Return all postings in compressed form: offsets by term, rows, counts."""
         postings = [self.postings(code) for code in range(len(self.terms))]
         start = np.concatenate([[0], np.cumsum([len(term.rows) for term in postings], dtype=np.int64)])
         if not postings:
@@ -279,7 +279,7 @@ class Lexicon:
         self.total_length, self.documents = totals
 
     def novel_terms(self, row: Ints, living: NDArray[np.bool_]) -> Ints:
-        """For each document, how many of its terms it was the first to hold; 0 for dead documents.
+        """Count how many of its terms each document was the first to hold; 0 for dead documents.
 
         The first is the one of the lowest row in the graph (``row``): the oldest memory.
         """
@@ -316,6 +316,6 @@ class Lexicon:
 
 
 def _shared(a: Ints, b: Ints) -> Ints:
-    """The intersection of two ascending arrays: the shorter is looked up in the longer."""
+    """Return the intersection of two ascending arrays: the shorter is looked up in the longer."""
     few, many = (a, b) if len(a) <= len(b) else (b, a)
     return few[among(few, many)]

@@ -74,14 +74,14 @@ class NearestIndex:
         return rows[order], cosines[order]
 
     def packed(self) -> tuple[NDArray[np.float32], NDArray[np.uint64]] | tuple[()]:
-        """The mean and the signs of every row; nothing of a column that is searched whole, or without a vector."""
+        """Return the mean and every row's signs; nothing of a column that is searched whole, or without a vector."""
         if len(self.vectors) <= EXACT_BELOW:
             return ()
         mean, signs = self._signed()
         return (mean, signs) if mean.any() else ()
 
     def _shortlist(self, query: NDArray[np.float32], most: int, pool: NDArray[np.bool_] | None) -> Ints:
-        """The ``most`` rows of the pool whose signs differ least from those of the query, ties included."""
+        """Return the ``most`` rows of the pool whose signs differ least from those of the query, ties included."""
         mean, signs = self._signed()
         differing = np.bitwise_count(signs ^ _bits(query[np.newaxis], mean))
         distance = differing.sum(axis=0, dtype=np.uint16)
@@ -90,7 +90,7 @@ class NearestIndex:
         return np.flatnonzero(distance <= np.partition(distance, most - 1)[most - 1])
 
     def _foremost(self, query: NDArray[np.float32], rows: Ints, count: int) -> Ints:
-        """The ``count`` nearest of ``rows`` by products in single precision, and all that may equal the last."""
+        """Return the ``count`` nearest of ``rows`` by single-precision products, and all that may equal the last."""
         if len(rows) <= count:
             return rows
         few = 4 * len(rows) < len(self.vectors)
@@ -101,7 +101,7 @@ class NearestIndex:
         return foremost
 
     def _signed(self) -> tuple[NDArray[np.float32], NDArray[np.uint64]]:
-        """The mean, and the signs of every row, a column each."""
+        """Return the mean, and the signs of every row, a column each."""
         size = len(self.vectors)
         if self._mean is None:
             self._mean = self._sampled_mean()
@@ -116,7 +116,7 @@ class NearestIndex:
         return self._mean, self._signs[:, :size]
 
     def _sampled_mean(self) -> NDArray[np.float32]:
-        """The mean of a regular sample of the vectors; the rows without a vector do not count."""
+        """Return the mean of a regular sample of the vectors; the rows without a vector do not count."""
         size = len(self.vectors)
         sample = self.vectors.take(np.arange(0, size, max(1, size // EXACT_BELOW)))
         mean: NDArray[np.float32] = sample.sum(axis=0) / max(1, np.count_nonzero(sample.any(axis=1)))
@@ -124,7 +124,7 @@ class NearestIndex:
 
 
 def _bits(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Which numbers of each vector are above the mean, 64 in a word: a column a vector."""
+    """Tell which numbers of each vector are above the mean, 64 in a word: a column a vector."""
     packed = np.packbits(vectors > mean, axis=1)
     bits = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
     bits[:, : packed.shape[1]] = packed
@@ -163,14 +163,14 @@ class PassageColumn:
             self._rows[document] = first, self._ends.size
 
     def of(self, document: int) -> tuple[NDArray[np.float32], tuple[int, ...]]:
-        """The vectors of a document's passages, and where each ends."""
+        """Return the vectors of a document's passages, and where each ends."""
         if document not in self._rows:
             return np.zeros((0, self._vectors.dimension), np.float32), ()
         first, last = self._rows[document]
         return self._vectors.take(np.arange(first, last)), tuple(self._ends[first:last].tolist())
 
     def best(self, vector: NDArray[np.float32], documents: Ints | None = None) -> tuple[Ints, Floats]:
-        """Which of the documents (None: of all) have passages, and the cosine of the best of each with a unit vector.
+        """Return which of the documents (None: of all) have passages, and the best cosine of each with a unit vector.
 
         What is returned of ``documents`` are their places.
         """
@@ -186,7 +186,7 @@ class PassageColumn:
     def nearest(
         self, vector: NDArray[np.float32], count: int, pool: NDArray[np.bool_], ranks: Ints | None = None
     ) -> Ints:
-        """At most ``count`` documents of the pool whose passages are nearest to a unit vector, the nearest first.
+        """Return at most ``count`` documents of the pool whose passages are nearest to a unit vector, nearest first.
 
         Of equals the document of lower rank is first.
         """
@@ -199,7 +199,7 @@ class PassageColumn:
         return np.array(list(owners)[:count], np.int64)
 
     def packed(self) -> tuple[NDArray[np.float32], Ints, Ints]:
-        """Vectors, ends and documents, of which the column can be made anew."""
+        """Return the vectors, ends and documents, of which the column can be made anew."""
         return self._vectors.packed(), self._ends.values, self._owner.values
 
 
@@ -212,7 +212,7 @@ _NONE, _SPAN = 0.1, 0.25
 
 
 def evenly(rows: Ints, count: int) -> Ints:
-    """At most ``count`` of some rows, evenly spaced: the same ones until rows are added.
+    """Return at most ``count`` of some rows, evenly spaced: the same ones until rows are added.
 
     >>> evenly(np.arange(10), 4).tolist()
     [0, 2, 5, 7]
@@ -222,14 +222,14 @@ def evenly(rows: Ints, count: int) -> Ints:
 
 
 def trust_in(vectors: VectorColumn, lexicon: Lexicon, sample: Ints, *, english: bool) -> float:
-    """How far the vectors of a sample of memories tell what its words tell, in [0, 1]; see ``trust``."""
+    """Return how far the vectors of a sample of memories tell what its words tell, in [0, 1]; see ``trust``."""
     rarity = np.asarray(evidence_idf(lexicon.df.values, lexicon.documents), np.float64)
     terms = [lexicon.body(document) for document in sample.tolist()]
     return trust(vectors.take(sample), terms, rarity, english=english and _in_ascii(terms, lexicon.words))
 
 
 def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: bool) -> float:
-    """How far cosines tell what words tell, in [0, 1].
+    """Return how far cosines tell what words tell, in [0, 1].
 
     It is the correlation, over pairs of memories that share a word, of the Jaccard index of their words, weighted by
     rarity, with their cosine, both as each of the two sees them beside its own with the others: what all memories of
@@ -261,18 +261,18 @@ def trust(vectors: Vectors, terms: Sequence[Ints], rarity: Floats, *, english: b
 
 
 def _in_ascii(terms: Sequence[Ints], words: Sequence[str]) -> bool:
-    """Whether most words of some texts are in ASCII: a language without small words that are known counts as none."""
+    """Tell whether most words of some texts are in ASCII: a language without known small words counts as none."""
     in_ascii = [words[int(code)].isascii() for own in terms for code in own]
     return sum(in_ascii) >= len(in_ascii) / 2
 
 
 def _beside_others(values: Floats) -> Floats:
-    """How many deviations each value is above the mean of its row; of equals exactly as many."""
+    """Return how many deviations each value is above the mean of its row; of equals exactly as many."""
     spread = values.std(axis=1, keepdims=True)
     beside = (values - values.mean(axis=1, keepdims=True)) / np.where(spread > 0.0, spread, 1.0)
     return np.asarray(np.round(beside, EXACT), np.float64)
 
 
 def _share(correlation: float) -> float:
-    """How far a correlation is from where vectors tell nothing to where they tell all that they can."""
+    """Return how far a correlation is from where vectors tell nothing to where they tell all that they can."""
     return float(np.clip((correlation - _NONE) / _SPAN, 0.0, 1.0))

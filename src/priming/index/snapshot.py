@@ -48,14 +48,14 @@ ArrayMap = Mapping[str, NDArray[Any]]
 
 
 def _is_due(working: WorkingSet) -> bool:
-    """Whether enough was added since the last snapshot for a new one to save more time than it costs."""
+    """Tell whether enough was added since the last snapshot for a new one to save more time than it costs."""
     dead = int(np.count_nonzero(~working.alive.values))
     new = _size(working) - working.snapshot_size + working.late_vectors
     return new > max(_SNAPSHOT_AFTER, working.snapshot_size // 100) and dead * 3 < working.rows
 
 
 def _size(working: WorkingSet) -> int:
-    """Its rows, or as many as take as long to read as its words."""
+    """Count its rows, or as many as take as long to read as its words."""
     return max(working.rows, int(working.lexicon.total_length) // _WORDS)
 
 
@@ -108,7 +108,7 @@ class SnapshotFile:
         return None if folder is None else folder / f"{name}.snapshot"
 
     def load(self) -> WorkingSet:
-        """The working set of the file; an empty one if the file is missing or unusable."""
+        """Return the working set of the file; an empty one if the file is missing or unusable."""
         path, working = self.path, self._empty()
         if path is None or load(working, path, self._is_ours):
             return working
@@ -153,13 +153,13 @@ class SnapshotFile:
         }
 
     def _is_ours(self, stamp: Mapping[str, Any]) -> bool:
-        """Whether a snapshot was taken of this namespace of this store, and no purge came after."""
+        """Tell whether a snapshot was taken of this namespace of this store, and no purge came after."""
         if {**self._stamp(), **stamp} != {**stamp, **self._stamp()} or "operation" not in stamp:
             return False
         return bool(self._stored.operation_id(stamp["head"]) == stamp["operation"])
 
     def _was_embedded(self, working: WorkingSet) -> bool:
-        """Whether another process embedded texts whose vectors the working set lacks."""
+        """Tell whether another process embedded texts whose vectors the working set lacks."""
         vectors = self._stored.stored_vectors(self._embedder.generation, working.waiting_ids)
         return any(True for _ in vectors)
 

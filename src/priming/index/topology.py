@@ -65,14 +65,14 @@ class CompressedLinks:
         return cls(start.astype(np.int64), links._replace(owner=np.zeros(0, np.int64)))
 
     def take(self, rows: Ints) -> WeightedLinks:
-        """The links of ``rows``."""
+        """Return the links of ``rows``."""
         first = self.start[rows]
         owner, at = stretches(first, self.start[rows + 1] - first)
         return WeightedLinks._make((owner, *(column.take(at) for column in self.links[1:])))
 
 
 def stretches(first: Ints, count: Ints) -> tuple[Ints, Ints]:
-    """Positions in stretches that begin at ``first`` and are ``count`` long: the stretch of each, and itself."""
+    """Return positions in stretches that begin at ``first``, ``count`` long: the stretch of each, and itself."""
     owner = np.repeat(np.arange(count.size), count)
     return owner, np.arange(owner.size) + (first - (np.cumsum(count) - count)).take(owner)
 
@@ -92,7 +92,7 @@ class WeightCache:
     def get(
         self, constants: tuple[object, ...], weigh: Callable[[], CompressedLinks]
     ) -> CompressedLinks | None:
-        """All weighed links; None until they have been requested often enough."""
+        """Return all weighed links; None until they have been requested often enough."""
         links = self._links.get(constants)
         if links is None:
             requests = self._requests[constants] = self._requests.get(constants, 0) + 1
@@ -144,14 +144,14 @@ class Topology:
         self.words.append(False)
 
     def code(self, relation: str) -> int:
-        """The code of a relation, new ones included."""
+        """Return the code of a relation, new ones included."""
         if relation not in self._codes:
             self._codes[relation] = len(self.relations)
             self.relations.append(relation)
         return self._codes[relation]
 
     def has_relation(self, relation: str) -> bool:
-        """Whether any link ever had the relation."""
+        """Tell whether any link ever had the relation."""
         return relation in self._codes
 
     def put(
@@ -195,7 +195,7 @@ class Topology:
                 self._kill(int(link))
 
     def find(self, source: int, target: int, relation: str) -> int | None:
-        """The number of a living link, None if there is none."""
+        """Return the number of a living link, None if there is none."""
         code = self._codes.get(relation)
         if code is None:
             return None
@@ -205,11 +205,11 @@ class Topology:
         return None
 
     def has_any(self, codes: Ints, relations: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether each relation, by its code, is one of ``relations``."""
+        """Tell whether each relation, by its code, is one of ``relations``."""
         return np.isin(codes, [self._codes[name] for name in relations if name in self._codes])
 
     def between(self, rows: Ints, relation: str) -> NDArray[np.bool_]:
-        """Whether a link of a relation joins each of some rows with each, whichever way: a symmetric table."""
+        """Tell whether a link of a relation joins each of some rows with each, whichever way: a symmetric table."""
         joined = np.zeros((len(rows), len(rows)), np.bool_)
         if relation in self._codes:
             owner, links = self.gather(rows, inward=False)
@@ -263,7 +263,7 @@ class Topology:
         self._out, self._in = base
 
     def gather(self, rows: Ints, *, inward: bool) -> tuple[Ints, Ints]:
-        """The living links that leave (or enter) ``rows``: positions in ``rows``, and link numbers."""
+        """Return the living links that leave (or enter) ``rows``: positions in ``rows``, and link numbers."""
         (start, links), tail = (self._in, self._tail_in) if inward else (self._out, self._tail_out)
         in_base = np.flatnonzero(rows < len(start) - 1)
         first = start[rows[in_base]]
@@ -348,7 +348,7 @@ class Conversations:
         self.previous[number] = self.following[number] = NONE
 
     def context(self, speaker: Ints, asks: Bools) -> ConversationContext:
-        """The turns of conversations; ``speaker`` is a number for each name, and ``asks`` marks the questions.
+        """Return the turns of conversations; ``speaker`` is a number for each name, and ``asks`` marks the questions.
 
         A session is a conversation if a question in it is followed by a turn of another speaker.
         """

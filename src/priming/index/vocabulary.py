@@ -45,7 +45,7 @@ class Compounds:
         self._size = 0
 
     def same(self, term: str, language: str, words: Sequence[str], stems: Iterable[str]) -> list[int]:
-        """The terms of words that, read in a language, are a term: other texts may have been read in another.
+        """Return the terms of words that, read in a language, are a term: other texts may have been read in another.
 
         Examples
         --------
@@ -60,7 +60,7 @@ class Compounds:
         return list(dict.fromkeys(code for word in alike for code in self._codes[word]))
 
     def related(self, word: str, stem: str, words: Sequence[str], stems: Iterable[str]) -> dict[int, float]:
-        """The terms that begin or end in a word, or that it begins or ends in, and how much each counts as it.
+        """Return the terms that begin or end in a word, or that it begins or ends in, and how much each counts as it.
 
         A part counts √(its letters / all letters), times .7 if it is the last and .35 if it is the first.
 
@@ -100,7 +100,7 @@ class Compounds:
             self._size = len(words)
 
     def _pairs(self, word: str, stem: str) -> Iterator[tuple[str, str, str]]:
-        """A part, its compound, and which of the two is in the lexicon."""
+        """Yield a part, its compound, and which of the two is in the lexicon."""
         for whole in _beginning(self._words, word):
             yield word, whole, whole
         for spelling in {word, stem}:
@@ -113,7 +113,7 @@ class Compounds:
 
 
 def _beginning(ordered: Sequence[str], start: str) -> Iterator[str]:
-    """Those of some words in order that begin with one, and are longer by a part."""
+    """Yield those of some words in order that begin with one, and are longer by a part."""
     if len(start) < _PART:
         return
     for at in range(bisect_left(ordered, start), len(ordered)):
@@ -157,7 +157,7 @@ class WaitingVectors:
         self._documents = Column(np.int64)
 
     def cosines(self, text: str, waiting: Ints, tokens: Ragged) -> tuple[Ints, Floats]:
-        """The waiting documents, and their cosines with a text; both empty without vectors of words."""
+        """Return the waiting documents, and their cosines with a text; both empty without vectors of words."""
         part, pooled = self._embedder, self._documents.values
         if part is None or not len(waiting):
             return waiting[:0], np.zeros(0)
@@ -191,7 +191,7 @@ class Vocabulary:
         return self._embedder is not None
 
     def vectors(self, words: Sequence[str]) -> VectorColumn:
-        """The vectors of ``words``, all words of the namespace by code; empty if the embedder has none."""
+        """Return the vectors of ``words``, all words of the namespace by code; empty if the embedder has none."""
         if self._embedder is not None and len(self._vectors) < len(words):
             self._vectors.extend(self._embedder.words(words[len(self._vectors) :]))
         return self._vectors
@@ -199,7 +199,7 @@ class Vocabulary:
     def near(
         self, queries: Mapping[str, int | None], words: Sequence[str], floor: float, most: int
     ) -> Mapping[str, Neighbours]:
-        """For each query word, at most ``most`` of ``words`` with a cosine above ``floor``.
+        """Map each query word to at most ``most`` of ``words`` with a cosine above ``floor``.
 
         A query word may come with the code of its term. A word counts as near only if its leading dimensions are.
         """
@@ -220,7 +220,7 @@ class Vocabulary:
         return {query: nearest for query, nearest in neighbours.items() if nearest is not None}
 
     def _query_vectors(self, queries: Mapping[str, int | None], words: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of query words; those of words of the namespace are already stored."""
+        """Return the vectors of query words; those of words of the namespace are already stored."""
         assert self._embedder is not None, "words are compared only if they have vectors"
         stored = self.vectors(words)
         codes = {query: code for query, code in queries.items() if code is not None and words[code] == query}
@@ -231,7 +231,7 @@ class Vocabulary:
     def _head_cosines(
         self, queries: NDArray[np.float32], words: Sequence[str], since: int
     ) -> NDArray[np.float32]:
-        """The cosines of the leading dimensions of queries and of the words from ``since`` on, a row a query."""
+        """Return the cosines of the leading dimensions of queries and of words from ``since`` on, a row a query."""
         seen = len(self._heads)
         if seen < len(words):
             fresh = self.vectors(words).take(np.arange(seen, len(words)))
@@ -247,7 +247,7 @@ class Vocabulary:
         most: int,
         size: int,
     ) -> Neighbours:
-        """The nearest of cached neighbours and of the later words among ``codes``, which ascend."""
+        """Return the nearest of cached neighbours and of the later words among ``codes``, which ascend."""
         codes = codes[np.searchsorted(codes, cached.size) :] if cached else codes
         # Each row by itself: a matrix product may sum a row differently beside other rows.
         products = np.einsum("ij,j->i", self._vectors.take(codes), query).astype(np.float64)

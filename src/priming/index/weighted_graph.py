@@ -26,7 +26,7 @@ SHARED = 2
 
 
 def signed(params: SpreadParams, working: WorkingSet) -> SpreadParams:
-    """``params``, in which the relations of a namespace suppress that are not built in and have this sign."""
+    """Return ``params``, in which the relations of a namespace suppress that are not built in and have this sign."""
     names = working.signs.suppressing(working.topology.relations, params.suppressing)
     return params if names == params.suppressing else replace(params, suppressing=names)
 
@@ -60,7 +60,7 @@ class WeightedGraph:
         self._most_mentions = max(recall.mention_max, recall.mention_share * working.memories)
 
     def edges(self, rows: NDArray[np.int64], *, both: bool) -> Edges:
-        """The links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
+        """Return the links that leave ``rows`` and, if ``both``, those that enter them, grouped by row."""
         if both not in self._all_links:
             constants = (self._factors, self._recall, self._working.memories, both)
             self._all_links[both] = self._topology.weight_cache.get(
@@ -93,13 +93,13 @@ class WeightedGraph:
         return WeightedLinks(owner, link, neighbour, self.weights(link), relation, forward)
 
     def _mirrored(self, link: Ints) -> NDArray[np.bool_]:
-        """The links that count as leaving the row that they enter."""
+        """Return the links that count as leaving the row that they enter."""
         if not self._factors.mirror:
             return np.zeros(len(link), np.bool_)
         return np.asarray(self._topology.relation.values[link] == self._topology.code(SIMILAR))
 
     def weights(self, link: Ints) -> Floats:
-        """The effective weights of links, by number."""
+        """Return the effective weights of links, by number."""
         topology, factors = self._topology, self._factors
         code = topology.relation.values[link]
         weight: Floats = topology.weight.values[link] * self._by_code[code] if len(link) else np.zeros(0)
@@ -141,7 +141,7 @@ class VisitedLinks:
         self._links: WeightedLinks | None = None
 
     def take(self, rows: Ints, read: Callable[[Ints], WeightedLinks]) -> WeightedLinks:
-        """The links of ``rows``; ``read`` returns those of rows that were not visited before."""
+        """Return the links of ``rows``; ``read`` returns those of rows that were not visited before."""
         fresh = rows[self._place[rows] == 0]
         if self._links is None or fresh.size:
             links = self._add(fresh, read(fresh))

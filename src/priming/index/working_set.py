@@ -104,7 +104,7 @@ class WorkingSet(NamespaceArrays):
         return taken
 
     def named_by(self, text: str, now: datetime) -> int | None:
-        """The row of the memory whose key or id a text is, alone or in the brackets in which recall prints it."""
+        """Return the row of the memory whose key or id a text is, alone or in the brackets that recall prints."""
         name = normalized("NFC", text.strip())
         bare = name.removeprefix("[").removesuffix("]")
         for key in dict.fromkeys((name, bare)):
@@ -259,7 +259,7 @@ class WorkingSet(NamespaceArrays):
             self.topology.put(*indexed[:4], explicit=indexed[4], activated=indexed[5])
 
     def _indexed(self, link: LinkRow) -> NewLink | None:
-        """A link between rows; None where one of its ends is none."""
+        """Return a link between rows; None where one of its ends is none."""
         source, target = self.row_of.get(link.source), self.row_of.get(link.target)
         if source is None or target is None:
             return None
@@ -270,7 +270,7 @@ class WorkingSet(NamespaceArrays):
 def _fresh_and_stale(
     rows: Sequence[RowChange],
 ) -> tuple[dict[str, tuple[MemoryRow, VersionRow]], list[str]]:
-    """The memories that an operation created whole, as their rows, and the ids of those to read again."""
+    """Return the memories that an operation created whole, as their rows, and the ids of those to read again."""
     created: dict[str, MemoryRow] = {}
     fresh: dict[str, tuple[MemoryRow, VersionRow]] = {}
     stale: dict[str, None] = {}
@@ -294,7 +294,7 @@ def _open(row: VersionRow) -> bool:
 
 
 def _matters(change: RowChange) -> bool:
-    """Whether a change of a memory's state affects the arrays: its weight and use do not."""
+    """Tell whether a change of a memory's state affects the arrays: its weight and use do not."""
     before, after = change.before, change.after
     assert isinstance(before, MemoryRow), "both sides of a change are rows of one table"
     assert isinstance(after, MemoryRow), "both sides of a change are rows of one table"

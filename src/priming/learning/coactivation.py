@@ -56,7 +56,7 @@ def learn_coactivation(
     useful: Iterable[tuple[Trace, Collection[str] | None]],
     moved: Iterable[RowChange] = (),
 ) -> list[RowChange]:
-    """The changes of links and of counted pairs that useful recalls cause, ``moved`` included.
+    """Return the changes of links and of counted pairs that useful recalls cause, ``moved`` included.
 
     ``useful`` are recalls, each with the ids of the memories whose pairs count; None: every pair. A recall by
     a profile that does not learn so teaches nothing. ``moved`` are link changes of the same operation; the result
@@ -89,7 +89,7 @@ class _UsefulRecall:
     useful: Collection[str]
 
     def seeds(self) -> Iterator[tuple[str, float, tuple[str, ...]]]:
-        """The useful memories that conditions matched, each with its level and those conditions."""
+        """Yield the useful memories that conditions matched, each with its level and those conditions."""
         for row, level, _ in self.flow.active:
             memory_id, reasons = self.flow.nodes[row], self.flow.reasons.get(row)
             if reasons and memory_id in self.useful:
@@ -169,7 +169,7 @@ class _CoactivationUpdate:
             self._count_pair((a, b), living[a], living[b], at)
 
     def _useful_before(self, session: str) -> list[_UsefulRecall]:
-        """The recalls of a session with the memories that earlier verdicts found useful in them."""
+        """Return the recalls of a session with the memories that earlier verdicts found useful in them."""
         before = []
         for latest in self.memory.rows(Trace, session=session, limit=self.params.session_recalls):
             useful = proved_useful(self.memory, latest)
@@ -180,7 +180,7 @@ class _CoactivationUpdate:
         return before
 
     def rows(self) -> list[RowChange]:
-        """All row changes, each row once."""
+        """Return all row changes, each row once."""
         pairs = [RowChange(before, after) for before, after in self.pairs.values()]
         return [change for change in (*self.links.values(), *pairs) if change.before != change.after]
 
@@ -218,11 +218,11 @@ class _CoactivationUpdate:
         self.links[link_identity(link)] = RowChange(change.before if change else None, link)
 
     def _recent_times(self, times: Collection[str]) -> tuple[str, ...]:
-        """The times within the window, oldest first."""
+        """Return the times within the window, oldest first."""
         oldest = stamp(self.now - timedelta(days=self.params.window_days))
         return tuple(sorted(time for time in times if time >= oldest))
 
 
 def _may_pair(a: str, b: str) -> bool:
-    """Whether memories of two kinds may be linked: rules with rules only, and corrections with nothing."""
+    """Tell whether memories of two kinds may be linked: rules with rules only, and corrections with nothing."""
     return (a == "behavior") == (b == "behavior") and "correction" not in (a, b)

@@ -152,7 +152,7 @@ def record_verdicts(memory: Namespace, batch: VerdictBatch) -> Operation:
 def _resolve_verdicts(
     memory: Namespace, batch: VerdictBatch, now: datetime
 ) -> list[tuple[str, MemoryRecord]]:
-    """Each verdict with its memory; ``ParamError`` where two verdicts contradict each other."""
+    """Return each verdict with its memory; ``ParamError`` where two verdicts contradict each other."""
     records = {key: memory.find(key, now) for keys in batch.verdicts.values() for key in keys}
     ids = {
         verdict: {records[key].id: records[key] for key in keys} for verdict, keys in batch.verdicts.items()
@@ -210,7 +210,7 @@ def _gather_verdict(
 def _judged_in_session(
     memory: Namespace, batch: VerdictBatch, verdict: str, record: MemoryRecord, trace: Trace | None
 ) -> VerdictRow | None:
-    """The reason against an automatic confirmation in a session: an earlier one, or a negative verdict on the memory.
+    """Return what bars an automatic confirmation in a session: an earlier one, or a negative verdict on the memory.
 
     Silence confirms once a session, and takes nothing back that somebody said.
     """
@@ -264,7 +264,7 @@ def _count(
 
 
 def _count_text(before: MemoryRow, after: MemoryRow) -> str:
-    """Which count of a memory moved."""
+    """Tell which count of a memory moved."""
     for name in ("helped", "failed", "confirmed", "followed", "overridden"):
         old, new = getattr(before, name), getattr(after, name)
         if new > old:
@@ -276,13 +276,13 @@ _COUNT_NAMES = {"helped": "useful", "failed": "not useful", "followed": "confirm
 
 
 def _describe_recalls(effect: VerdictEffect) -> str | None:
-    """The judged recalls in words, for the log."""
+    """Return the judged recalls in words, for the log."""
     recalls = {row.recall: str(row.cue.get("text", "")) for row in effect.verdicts if row.recall}
     return "; ".join(f"recall {recall_id} of {gist_of(cue)!r}" for recall_id, cue in recalls.items()) or None
 
 
 def _repeated_operation(memory: Namespace, earlier: VerdictRow, message: str) -> Operation:
-    """The operation that recorded or imported an earlier verdict, with a message that nothing changed."""
+    """Return the operation that recorded or imported an earlier verdict, with a message that nothing changed."""
     logged = memory.operation_of(earlier.operation)
     if logged is None:  # the verdict was imported: that operation is in the log of another store
         operations = memory.operations(memory_id=earlier.id)

@@ -71,7 +71,7 @@ class JudgedRecall:
 def judged_recalls(
     memory: Namespace, profile: str, working: WorkingSet, limit: int
 ) -> tuple[list[JudgedRecall], Mapping[str, int]]:
-    """The latest ``limit`` judged recalls by a profile, oldest first, and the number of the others by reason."""
+    """Return the latest ``limit`` judged recalls by a profile, oldest first, and the number of others by reason."""
     rows: dict[str, list[VerdictRow]] = {}
     for row in memory.rows(VerdictRow):
         if row.recall:
@@ -97,7 +97,7 @@ def judged_recalls(
 
 
 def relevant_ids(verdicts: Iterable[VerdictRow]) -> set[str]:
-    """The memories with more verdicts for than against."""
+    """Return the memories with more verdicts for than against."""
     balance = Counter[str]()
     for row in verdicts:
         balance[row.id] += SIGN[row.verdict]
@@ -146,7 +146,7 @@ class LearnedState:
     """A separate working set whose learned state can be moved back and forth along the log."""
 
     def __init__(self, working: WorkingSet, steps: Sequence[WeightStep]) -> None:
-        """``steps`` are the latest steps of the working set, oldest first."""
+        """Take ``steps``, the latest steps of the working set, oldest first."""
         self.working = working
         self._steps = steps
         self._learned = len(steps)
@@ -168,7 +168,7 @@ class LearnedState:
 
 
 def steps_since(memory: Namespace, recalls: Sequence[JudgedRecall]) -> tuple[list[WeightStep], list[int]]:
-    """The steps since the first of the recalls, oldest first, and the number of steps that precede each recall.
+    """Return the steps since the first recall, oldest first, and the number of steps that precede each recall.
 
     A step precedes a recall if it was written before the recall; a verdict on the recall never precedes it, even if
     the clock was set back.
@@ -190,7 +190,7 @@ def steps_since(memory: Namespace, recalls: Sequence[JudgedRecall]) -> tuple[lis
 
 
 def _is_learned(change: RowChange) -> bool:
-    """Whether a change was learned: a verdict, practice, the weight of a link, or a link made by a verdict."""
+    """Tell whether a change was learned: a verdict, practice, the weight of a link, or a link made by a verdict."""
     row, both = change.row, change.before is not None and change.after is not None
     if isinstance(row, LinkRow):
         return both or row.relation == RELATION
@@ -229,12 +229,12 @@ class Replay:
         return self._learned.working
 
     def in_order(self) -> list[int]:
-        """The places of the cases in order along the log: each replay then moves the learned state but little."""
+        """Return the cases' places in order along the log: each replay then moves the learned state but little."""
         places = sorted(range(len(self.cases)), key=lambda i: self.cases[i].learned)
         return places[::-1] if self._learned.is_mostly_learned else places
 
     def ranking(self, case: ReplayCase, params: RecallParams, off: Collection[str] = ()) -> list[str]:
-        """The ids of a recall's hits, best first, with the weights ``params`` and without the terms ``off``."""
+        """Return the ids of a recall's hits, best first, with the weights ``params``, without the terms ``off``."""
         self._learned.move_to(case.learned)
         evidence = self._evidence(case, params, off)
         query = replace(case.query, profile=replace(self._profile, recall=params))
@@ -271,7 +271,7 @@ class Replay:
 
 
 def _shared_evidence(earlier: Evidence, evidence: Evidence) -> dict[str, Any]:
-    """The evidence of ``earlier`` that is the same in ``evidence``, by name."""
+    """Return the evidence of ``earlier`` that is the same in ``evidence``, by name."""
 
     def is_on(evidence: Evidence, switch: str) -> bool:
         return bool(getattr(evidence.params, switch)) and switch not in evidence.ablate
@@ -291,7 +291,7 @@ def replay_cases(
     recalls: Sequence[JudgedRecall],
     learned: Sequence[int],
 ) -> list[ReplayCase]:
-    """The cases of the recalls: each with its query, its context, and today's candidates."""
+    """Return the cases of the recalls: each with its query, its context, and today's candidates."""
     now = memory.now()
     replays = []
     for recall, step_count in zip(recalls, learned, strict=True):
@@ -302,7 +302,7 @@ def replay_cases(
 
 
 def _query(profile: Profile, values: Mapping[str, Any]) -> RecallQuery:
-    """The query of a recall, from the cue in its trace."""
+    """Return the query of a recall, from the cue in its trace."""
     cue = Cue(**{name: value for name, value in values.items() if name != "text"})
     text = values.get("text")
     context = recall_context(profile, cue, text)

@@ -89,7 +89,7 @@ def fading(memory: Namespace, *, limit: int = 20, below: float | None = None) ->
 def _forecasts(
     memory: Namespace, law: RetentionLaw, records: Sequence[MemoryRecord], now: datetime
 ) -> list[Fading]:
-    """The retrievability of memories now and a week from now."""
+    """Return the retrievability of memories now and a week from now."""
     since = [_last_practice(memory.profile.forgetting, record) or now for record in records]
     days, params = np.array([days_between(at, now) for at in since]), memory.profile.forgetting_params
     left, later = (np.asarray(law(records, days + more, params)).tolist() for more in (0.0, _DAYS))
@@ -110,7 +110,7 @@ def _forecasts(
 
 
 def expected_loss(record: MemoryRecord) -> float:
-    """How much a memory matters, in [0, 1]: its importance, raised by its priority and by its successful uses.
+    """Return how much a memory matters, in [0, 1]: its importance, raised by its priority and by its successful uses.
 
         1 − (1 − importance) · (1 − priority / 10) / (1 + uses − failures)
 
@@ -121,7 +121,7 @@ def expected_loss(record: MemoryRecord) -> float:
 
 
 def _last_practice(forgetting: str, record: MemoryRecord) -> datetime | None:
-    """The time from which a law counts: the last review or use, else when the memory was recorded."""
+    """Return the time from which a law counts: the last review or use, else when the memory was recorded."""
     last = record.retention.reviewed_at if forgetting == "fsrs" else record.use.last_used_at
     return last or record.recorded_at
 
@@ -149,7 +149,7 @@ _LAWS: dict[str, RetentionLaw] = {"fsrs": _fsrs, "power": _power, "half-life": _
 
 
 def _reason(record: MemoryRecord, days: float) -> str:
-    """Why a memory matters and when it was last used, in words."""
+    """Tell why a memory matters and when it was last used, in words."""
     matters = [f"importance {record.importance:g}"]
     if record.priority > 0:
         matters.append(f"priority {record.priority:g}")
@@ -233,7 +233,7 @@ def _credit_recall(
 
 
 def _success_text(memory: Namespace, row: MemoryRow) -> str:
-    """How often a procedure worked, in words: its executions, or with them the verdicts that count alike."""
+    """Return how often a procedure worked, in words: its executions, or with them the verdicts that count alike."""
     number = executions(use_of(row))
     if any(_is_counted_verdict(memory, verdict) for verdict in memory.rows(VerdictRow, ids=[row.id])):
         return f"useful {row.helped} of {number} times, verdicts included"
@@ -241,7 +241,7 @@ def _success_text(memory: Namespace, row: MemoryRow) -> str:
 
 
 def _is_counted_verdict(memory: Namespace, verdict: VerdictRow) -> bool:
-    """Whether a verdict counts like an execution and was given without one."""
+    """Tell whether a verdict counts like an execution and was given without one."""
     if verdict.verdict not in ("used", "not-useful"):
         return False
     logged = memory.operation_of(verdict.operation)

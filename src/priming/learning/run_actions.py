@@ -56,7 +56,7 @@ class RunAction:
 
 
 def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
-    """The actions of a run, oldest first, without those that were undone since.
+    """Return the actions of a run, oldest first, without those that were undone since.
 
     An operation belongs to the run in whose session the caller was, else to the run of the session of what it wrote.
     One without a session of a run, such as a link by hand, belongs to the run under way, if it was the only one.
@@ -71,7 +71,7 @@ def run_actions(memory: Namespace, run: RunRow) -> list[RunAction]:
 
 
 def _between(memory: Namespace, run: RunRow) -> Iterator[Logged]:
-    """The operations between the start of a run and its end, newest first."""
+    """Yield the operations between the start of a run and its end, newest first."""
     inside = run.ended_at is None
     until = None if run.ended_at is None else run.ended_at + _INSTANT
     for logged in newest_first(memory, since=run.started_at, until=until):
@@ -106,7 +106,7 @@ def _belongs(logged: Logged, run: RunRow, others: Callable[[], Iterable[RunRow]]
 
 
 def _versions(logged: Logged) -> list[VersionRow]:
-    """The versions that an operation wrote, without names."""
+    """Return the versions that an operation wrote, without names."""
     rows = [change.after for change in logged.rows if change.before is None]
     return [row for row in rows if isinstance(row, VersionRow) and "form" not in row.metadata]
 
@@ -125,7 +125,7 @@ def _action(logged: Logged) -> RunAction:
 
 
 def followed(memory: Namespace, action: RunAction, shown: Collection[str]) -> set[str]:
-    """Those of the memories ``shown`` whose words or links an action follows.
+    """Return those of the memories ``shown`` whose words or links an action follows.
 
     A link follows its ends, and a new version what it revises. A new memory follows those that it is linked to by
     hand or by likeness; any text those that it names by key, and those of whose distinctive words it uses two or
@@ -147,7 +147,7 @@ def followed(memory: Namespace, action: RunAction, shown: Collection[str]) -> se
 
 
 def _named_in(texts: Iterable[str], records: Mapping[str, MemoryRecord]) -> set[str]:
-    """The memories that some texts follow by their words."""
+    """Return the memories that some texts follow by their words."""
     words = {memory_id: set(terms(record.content)) for memory_id, record in records.items()}
     common = set.intersection(*words.values()) if len(words) > 1 else set[str]()
     named = set[str]()
@@ -166,7 +166,7 @@ def followed_links(
     follows: Collection[str],
     ways: Mapping[str, Collection[MemoryPair]],
 ) -> dict[LinkIdentity, LinkRow]:
-    """The links that lead from a followed memory to another one: directly, or else over one memory between them.
+    """Return the links that lead from a followed memory to another: directly, or else over one memory between them.
 
     A followed memory from which none leads to another was reached by the way of its recall, ``ways``. ``links`` are
     those among what was shown, without those that the run itself made.

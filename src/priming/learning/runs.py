@@ -132,12 +132,12 @@ def _find(memory: Namespace, run_id: str) -> RunRow:
 
 
 def _shown_ids(memory: Namespace, row: RunRow) -> tuple[str, ...]:
-    """The ids of the memories that the run's recalls returned, in the order of their first return."""
+    """Return the ids of the memories that the run's recalls returned, in the order of their first return."""
     return tuple(dict.fromkeys(memory_id for trace in _recalled(memory, row) for memory_id, _ in trace.hits))
 
 
 def _recalled(memory: Namespace, row: RunRow, most: int = STORE.trace_count) -> list[Trace]:
-    """The stored recalls of a run without their flows, oldest first."""
+    """Return the stored recalls of a run without their flows, oldest first."""
     recalls = memory.rows(Trace, since=row.started_at, session=row.session, limit=most)
     return [trace for trace in reversed(recalls) if row.ended_at is None or trace.at <= row.ended_at]
 
@@ -173,7 +173,7 @@ def settle_by_output(
 
 
 def settled_text(runs: Iterable[Run]) -> str:
-    """The runs that a verdict settled, each on a further line of its message."""
+    """Return the runs that a verdict settled, each on a further line of its message."""
     return "".join(
         f"\nthe run {run.id} is settled as used, by what it wrote: operation {run.operation}" for run in runs
     )
@@ -182,7 +182,7 @@ def settled_text(runs: Iterable[Run]) -> str:
 def _wrote(
     memory: Namespace, row: RunRow, memories: Collection[str], links: Collection[LinkIdentity]
 ) -> bool:
-    """Whether a run wrote one of the memories or made one of the links, whose ends may have been merged since."""
+    """Tell whether a run wrote one of the memories or made one of the links, whose ends may be merged since."""
     for action in run_actions(memory, row):
         if action.written & set(memories):
             return True
@@ -196,7 +196,7 @@ def _wrote(
 
 
 def _absorbed(memory: Namespace, ids: Iterable[str]) -> set[str]:
-    """The memories, and those for which they stand since."""
+    """Return the memories, and those for which they stand since."""
     absorbed, waiting = set(ids), set(ids)
     while waiting:
         links = memory.rows(LinkRow, ids=waiting)
@@ -207,7 +207,7 @@ def _absorbed(memory: Namespace, ids: Iterable[str]) -> set[str]:
 
 
 def _successors(memory: Namespace, ids: Iterable[str]) -> dict[str, LinkRow]:
-    """By memory, the link to the one that stands for it since, and so on for those that it leads to."""
+    """Map each memory to the link to the one that stands for it since, and so on for those that it leads to."""
     successors, waiting = dict[str, LinkRow](), set(ids)
     while waiting:
         links = memory.rows(LinkRow, ids=waiting)
@@ -218,7 +218,7 @@ def _successors(memory: Namespace, ids: Iterable[str]) -> dict[str, LinkRow]:
 
 
 def _last(successors: Mapping[str, LinkRow], memory_id: str) -> str:
-    """The memory that stands for another in the end."""
+    """Return the memory that stands for another in the end."""
     passed = {memory_id}
     while (link := successors.get(memory_id)) is not None and link.target not in passed:
         memory_id = link.target
@@ -227,7 +227,7 @@ def _last(successors: Mapping[str, LinkRow], memory_id: str) -> str:
 
 
 def _reopened(memory: Namespace, row: RunRow) -> RunRow:
-    """A run that counted as unused only because no report came in time, with that settlement undone; else the run."""
+    """Return the run, with its settlement undone if it counted as unused only because no report came in time."""
     if row.settled != "unused":
         return row
     subject = row.shown[0] if row.shown else None
@@ -248,7 +248,7 @@ def _reopened(memory: Namespace, row: RunRow) -> RunRow:
 
 
 def _output_proved_useful(memory: Namespace, row: RunRow) -> bool:
-    """Whether a memory that a run wrote, or one that stands for it since, has proved useful."""
+    """Tell whether a memory that a run wrote, or one that stands for it since, has proved useful."""
     written = {memory_id for action in run_actions(memory, row) for memory_id in action.written}
     times = dict.fromkeys(written, row.started_at)
     for link in _successors(memory, written).values():
@@ -260,7 +260,7 @@ def _output_proved_useful(memory: Namespace, row: RunRow) -> bool:
 
 
 def _succeeded(memory: Namespace, memory_id: str, since: datetime) -> bool:
-    """Whether an execution of a procedure was reported as successful since a time."""
+    """Tell whether an execution of a procedure was reported as successful since a time."""
     return any(
         isinstance(change.before, MemoryRow)
         and isinstance(change.after, MemoryRow)
@@ -318,7 +318,7 @@ def _settle(
 
 
 def _ways(recalls: Iterable[Trace]) -> dict[str, list[MemoryPair]]:
-    """The ends of the links by which each hit of some recalls was reached; of the first recall that has it."""
+    """Return the ends of the links by which each hit of some recalls was reached; of the first recall that has it."""
     ways: dict[str, list[MemoryPair]] = {}
     for recall in recalls:
         flow = traces.flow_of(recall)
@@ -332,7 +332,7 @@ def _ways(recalls: Iterable[Trace]) -> dict[str, list[MemoryPair]]:
 
 
 def _shown_by_profile(memory: Namespace, row: RunRow) -> Mapping[Profile, list[str]]:
-    """The memories that a run was shown, by the profile that recalled them; lost recalls count as the namespace's."""
+    """Return a run's shown memories, by the profile that recalled them; lost recalls count as the namespace's."""
     shown: dict[str, dict[str, None]] = {}
     for trace in _recalled(memory, row):
         name = trace.profile if trace.profile in memory.profiles else memory.profile.name
@@ -344,7 +344,7 @@ def _shown_by_profile(memory: Namespace, row: RunRow) -> Mapping[Profile, list[s
 
 
 def _moved_links(links: Iterable[LinkRow], profile: Profile, now: datetime, *, used: bool) -> list[RowChange]:
-    """The links moved by the automatic step of a profile."""
+    """Return the links moved by the automatic step of a profile."""
     p = profile.plasticity
     delta = p.automatic if used else -p.automatic
     return [
@@ -357,7 +357,7 @@ def _moved_links(links: Iterable[LinkRow], profile: Profile, now: datetime, *, u
 
 
 def _recalls(memory: Namespace, row: RunRow) -> Iterator[Trace]:
-    """The stored recalls of a run with their flows, oldest first."""
+    """Yield the stored recalls of a run with their flows, oldest first."""
     for recall in _recalled(memory, row, STORE.flow_count):
         trace = memory.recall_of(recall.recall_id)
         if trace is not None:

@@ -41,7 +41,7 @@ REVIEW_RATINGS: Mapping[str, bool] = {
 
 
 def with_use(row: MemoryRow, now: datetime) -> MemoryRow:
-    """A memory after one more use; without a recorded first use, its last use counts as the first."""
+    """Return a memory after one more use; without a recorded first use, its last use counts as the first."""
     recent = sorted((stamp(now), *row.recent), reverse=True)[: BASE_LEVEL.recent]
     first = min(now, row.first_used_at or row.last_used_at or now)
     return replace(row, uses=row.uses + 1, last_used_at=now, first_used_at=first, recent=tuple(recent))
@@ -50,7 +50,7 @@ def with_use(row: MemoryRow, now: datetime) -> MemoryRow:
 def is_due(
     reviewed_at: datetime | None, now: datetime, tier: str, params: ForgettingParams = FORGETTING
 ) -> bool:
-    """Whether a verdict of a tier is a review: an automatic one only a day or more after the last review."""
+    """Tell whether a verdict of a tier is a review: an automatic one only a day or more after the last review."""
     return (
         tier != "automatic" or reviewed_at is None or days_between(reviewed_at, now) >= params.automatic_days
     )
@@ -65,7 +65,7 @@ def review(
     params: ForgettingParams = FORGETTING,
     row: MemoryRow | None = None,
 ) -> MemoryRow:
-    """A memory after a review; ``before`` is its row before it, ``recorded_at`` the time it was recorded.
+    """Return a memory after a review; ``before`` is its row before it, ``recorded_at`` the time it was recorded.
 
     ``row`` is its row with what else changed, if anything did. FSRS counts from the last review; the power law counts
     from the last use or, without any, from ``recorded_at``.
@@ -106,7 +106,7 @@ class EffectLine:
     rest: str = ""
 
     def text(self, effect: VerdictEffect, changes: Mapping[LinkIdentity, RowChange]) -> str:
-        """The line, with the moves of its links."""
+        """Return the line, with the moves of its links."""
         moves = links_text([effect.link_move(link, changes) for link in self.credited.links])
         parts = "; ".join(part for part in (self.credited.note, moves, self.rest) if part)
         return ": ".join(part for part in (self.subject, parts) if part)
@@ -137,7 +137,7 @@ class VerdictEffect:
     """The session whose recalls count; None for all."""
 
     def message(self, memory: Namespace, changes: Collection[RowChange]) -> str:
-        """A line for each verdict, with what moved from what to what; then the links that no verdict credits."""
+        """Return a line for each verdict, with what moved from what to what; then links that no verdict credits."""
         links = {link_identity(change.row): change for change in changes if isinstance(change.row, LinkRow)}
         lines = [line.text(self, links) for line in self.lines]
         names = memory.names(ids={end for change in links.values() for end in change.ends})
@@ -159,14 +159,14 @@ class VerdictEffect:
         return replace(memory.to_operation(logged), message=message or None)
 
     def state(self, memory: Namespace, memory_id: str) -> MemoryRow:
-        """The row of a memory with the changes gathered so far."""
+        """Return the row of a memory with the changes gathered so far."""
         if memory_id not in self.memories:
             (row,) = memory.rows(MemoryRow, ids=[memory_id])
             self.before[memory_id] = self.memories[memory_id] = row
         return self.memories[memory_id]
 
     def rows(self, memory: Namespace) -> list[RowChange]:
-        """All row changes, each row once."""
+        """Return all row changes, each row once."""
         links = [self._moved_link(self.links[identity], *move) for identity, move in self.moves.items()]
         links += self._strengthened_links(memory)
         memories = [RowChange(self.before[row.id], self._reviewed(row)) for row in self.memories.values()]
@@ -204,7 +204,7 @@ class VerdictEffect:
         return RowChange(link, replace(link, weight=weight, last_activated=active))
 
     def link_move(self, identity: LinkIdentity, changes: Mapping[LinkIdentity, RowChange]) -> WeightMove:
-        """The movement of a link by verdicts; it may be zero."""
+        """Return the movement of a link by verdicts; it may be zero."""
         delta, params = self.moves[identity]
         before = self.links[identity]
         change = changes.get(identity)
@@ -252,7 +252,7 @@ class VerdictEffect:
 
 
 def profile_of(memory: Namespace, trace: Trace | None) -> Profile:
-    """The profile whose laws a verdict follows: that of the recall, else that of the namespace."""
+    """Return the profile whose laws a verdict follows: that of the recall, else that of the namespace."""
     return memory.profile if trace is None else memory.profiles.get(trace.profile, memory.profile)
 
 
@@ -304,7 +304,7 @@ def credit_path(
 
 
 def _shares_by_pair(shares: Mapping[LinkIdentity, float]) -> dict[MemoryPair, float]:
-    """The share of each pair of memories: all links between two memories move together, in either direction."""
+    """Return the share of each pair of memories: all links between two move together, in either direction."""
     totals: dict[MemoryPair, float] = {}
     for (source, target, _), share in shares.items():
         pair = pair_of(source, target)
@@ -313,7 +313,7 @@ def _shares_by_pair(shares: Mapping[LinkIdentity, float]) -> dict[MemoryPair, fl
 
 
 def _links_between(memory: Namespace, pairs: Collection[MemoryPair]) -> dict[MemoryPair, list[LinkRow]]:
-    """The links between the two memories of each pair."""
+    """Return the links between the two memories of each pair."""
     ends = {end for pair in pairs for end in pair}
     links_of: dict[MemoryPair, list[LinkRow]] = {pair: [] for pair in pairs}
     for link in _spreading_links(memory.rows(LinkRow, ids=ends, both=True), memory.signs()):
@@ -324,5 +324,5 @@ def _links_between(memory: Namespace, pairs: Collection[MemoryPair]) -> dict[Mem
 
 
 def _spreading_links(links: Iterable[LinkRow], signs: RelationSigns) -> list[LinkRow]:
-    """The links that spread activation; credit must not strengthen a link that suppresses."""
+    """Return the links that spread activation; credit must not strengthen a link that suppresses."""
     return [link for link in links if not signs.suppresses(link.relation) and link.source != link.target]

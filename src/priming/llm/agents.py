@@ -49,7 +49,7 @@ class JsonEndpoint:
     error: Callable[[str], PrimingError] = field(repr=False)
 
     def post(self, client: Client, body: Any) -> str:
-        """The text of the answer; a request that the endpoint could not serve is sent again, within the timeout."""
+        """Return the text of the answer; repeat a request that the endpoint could not serve, within the timeout."""
         deadline = monotonic() + self.params.timeout
         for attempt in range(self.params.retries + 1):
             status, headers, text = self._sent(client, body, deadline)
@@ -67,17 +67,17 @@ class JsonEndpoint:
         return text
 
     def excerpt(self, text: str) -> str:
-        """An answer for an error message: shortened, and without the key."""
+        """Return an answer for an error message: shortened, and without the key."""
         return shown(text.replace(self.key, "…") if self.key else text, self.params.repeated)
 
     def _pause(self, attempt: int, retry_after: str | None) -> float:
-        """The pause that the endpoint requests, or else one that doubles each time; at most the longest pause."""
+        """Return the pause the endpoint requests, or else one that doubles each time; at most the longest pause."""
         own = self.params.pause * 2.0**attempt
         requested = float(retry_after) if retry_after is not None and retry_after.isdecimal() else own
         return min(requested, self.params.longest_pause)
 
     def _sent(self, client: Client, body: Any, deadline: float) -> tuple[int, Mapping[str, str], str]:
-        """One request: status, headers and text."""
+        """Send one request; return status, headers and text."""
         from httpx2 import HTTPError, InvalidURL, Timeout
 
         url = f"{self.url.rstrip('/')}/{self.path}"
@@ -92,7 +92,7 @@ class JsonEndpoint:
             raise self.error(f"gave no answer: {what}; see that it runs and that the URL is right") from None
 
     def _read(self, reply: Response, deadline: float) -> str:
-        """The text of a reply that is neither too long nor too late."""
+        """Return the text of a reply that is neither too long nor too late."""
         content = bytearray()
         for part in reply.iter_bytes():
             content += part
@@ -116,7 +116,7 @@ def check_endpoint(url: object, model: object, key: str | None, path: str, examp
 
 
 def is_url(url: object) -> bool:
-    """Whether a text is the URL of an endpoint: without query, fragment and password, so that a path can follow."""
+    """Tell whether a text is an endpoint's URL: without query, fragment and password, so that a path can follow."""
     if not isinstance(url, str) or not url.isprintable():
         return False
     try:
@@ -163,7 +163,7 @@ class EndpointAgent:
         return f"the model {self.model!r} at {self.url}"
 
     def _reply(self, client: Client, prompt: str, schema: Schema) -> str:
-        """The text of the model's reply to a prompt."""
+        """Return the text of the model's reply to a prompt."""
         body = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
@@ -178,7 +178,7 @@ class EndpointAgent:
         return self._content(endpoint, endpoint.post(client, body))
 
     def _content(self, endpoint: JsonEndpoint, text: str) -> str:
-        """The content of a chat completion."""
+        """Return the content of a chat completion."""
         try:
             choice = json.loads(text)["choices"][0]
             message = choice["message"]
@@ -198,7 +198,7 @@ class EndpointAgent:
 
 
 def parse_model(text: str) -> tuple[str, str]:
-    """The URL and the name of a model written as ``URL,NAME``.
+    """Return the URL and the name of a model written as ``URL,NAME``.
 
     >>> parse_model("http://localhost:8080/v1,qwen3")
     ('http://localhost:8080/v1', 'qwen3')
@@ -298,7 +298,7 @@ class _CommandRun:
         ]
 
     def status(self) -> int | None:
-        """Its exit status once it has ended, None if it was late; its process group is killed."""
+        """Return its exit status once it has ended, None if it was late; its process group is killed."""
         for reader in self._readers:
             reader.start()
         try:
@@ -345,14 +345,14 @@ def _kill(group: int) -> None:
 
 
 def open_agent(settings: AgentSettings) -> Agent | None:
-    """The agent that settings name; None if they name none."""
+    """Return the agent that settings name; None if they name none."""
     if settings.model is not None:
         return EndpointAgent(*parse_model(settings.model), settings.key)
     return None if settings.command is None else CommandAgent(settings.command)
 
 
 def check_agent(value: Any) -> Agent | None:
-    """An argument that must be an agent or None."""
+    """Return an argument that must be an agent or None."""
     if value is not None and (isinstance(value, type) or not isinstance(value, Agent)):
         raise ParamError("agent", value, "must have a method answer, such as CommandAgent('claude -p')")
     agent: Agent | None = value

@@ -139,7 +139,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_equal(left: Any, right: Any) -> bool:
-    """Whether two JSON values are the same: true is not 1, at any depth."""
+    """Tell whether two JSON values are the same: true is not 1, at any depth."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list) and isinstance(right, list):
@@ -162,7 +162,7 @@ def _json_path(path: Sequence[str | int]) -> str:
 
 
 def _must(what: str, is_right: Callable[[Any], bool]) -> Callable[[str, Any], str | None]:
-    """The check of a keyword's own value."""
+    """Return the check of a keyword's own value."""
     return lambda keyword, rule: None if is_right(rule) else f"{keyword} must be {what}, not {rule!r}"
 
 
@@ -176,7 +176,7 @@ def _is_types(rule: Any) -> bool:
 
 
 def _schemas(keyword: str, rule: Any) -> str | None:
-    """The problem of the first schema within a keyword's value that has one."""
+    """Return the problem of the first schema within a keyword's value that has one."""
     if keyword == "properties":
         if not isinstance(rule, Mapping):
             return f"properties must be an object, not {rule!r}"

@@ -46,7 +46,7 @@ class FolderContent:
         return answers.pop() if len(answers) == 1 else ""
 
     def first_message(self) -> str:
-        """The message where nobody can be asked: once, and empty from then on."""
+        """Return the message where nobody can be asked: once, and empty from then on."""
         if self.answer:
             return ""
         with suppress(StoreError):
@@ -124,7 +124,7 @@ def _has_content(file: str) -> bool:
 
 
 def _weight(line: str) -> bool:
-    """What decides where texts go comes last, where nothing can push it out of sight."""
+    """Return what decides where texts go comes last, where nothing can push it out of sight."""
     return line.startswith(("  store.", "  hooks.", "  server."))
 
 

@@ -73,7 +73,7 @@ Proposal = tuple[MemoryRecord, MemoryRecord, Alias]
 
 
 def _contradictions(memory: Namespace, proposals: Sequence[Proposal], now: datetime) -> Iterator[RowChange]:
-    """``conflicts`` links between facts that cannot both hold, once two names mean one thing."""
+    """Yield the ``conflicts`` links between facts that cannot both hold, once two names mean one thing."""
     for source, survivor, _ in proposals:
         facts = [_latest_facts(memory, entity, now) for entity in (source, survivor)]
         name = re.compile(rf"\b{re.escape(source.content)}\b", re.IGNORECASE)
@@ -93,7 +93,7 @@ def _latest_facts(memory: Namespace, entity: MemoryRecord, now: datetime) -> lis
 
 
 def _proposals(memory: Namespace, now: datetime) -> list[Proposal]:
-    """The entities to merge; an alias that may mean two different names is not merged."""
+    """Return the entities to merge; an alias that may mean two different names is not merged."""
     names = _NamesInTexts.read(memory, now)
     evidence: dict[str, dict[str, list[AliasEvidence]]] = defaultdict(lambda: defaultdict(list))
     reasons: dict[tuple[str, str], str] = {}
@@ -115,13 +115,13 @@ def _proposals(memory: Namespace, now: datetime) -> list[Proposal]:
 
 
 def _fullest(names: Sequence[str]) -> str | None:
-    """The name that contains all the others, such as "robert smith" and "robert"; None if there is none."""
+    """Return the name that contains all the others, such as "robert smith" and "robert"; None if there is none."""
     longest = max(names, key=lambda name: len(name.split()))
     return longest if all(set(name.split()) <= set(longest.split()) for name in names) else None
 
 
 def _root(into: Mapping[str, str], alias: str) -> str | None:
-    """The name at the end of a chain of aliases; None for a cycle."""
+    """Return the name at the end of a chain of aliases; None for a cycle."""
     visited, name = {alias}, into[alias]
     while name in into:
         if name in visited:
@@ -158,7 +158,7 @@ class _NamesInTexts:
         return cls(texts, entities, mentions, _names_by_word(entities))
 
     def stated_aliases(self) -> Iterator[tuple[str, str, AliasEvidence]]:
-        """Alias, name and evidence, where a text says that two names mean the same.
+        """Yield alias, name and evidence, where a text says that two names mean the same.
 
         A person's short name that is part of another full name too may mean either person, and is left out.
         """
@@ -170,7 +170,7 @@ class _NamesInTexts:
                         yield alias, name, AliasEvidence(text.key, stated.sentence)
 
     def partial_names(self) -> Iterator[tuple[str, str, AliasEvidence]]:
-        """Alias, name and evidence, where part of a full name is used in the sessions that mention the full name."""
+        """Yield alias, name and evidence where part of a full name is used in sessions that mention the full name."""
         speakers = {normal(text.speaker) for text in self.texts.values() if text.speaker}
         for full in self.entities:
             if not self._is_person(full, speakers):
@@ -181,12 +181,12 @@ class _NamesInTexts:
                     yield from ((alias, full, evidence) for evidence in self._uses_alone(alias, full))
 
     def _other_full_names(self, alias: str, full: str) -> list[str]:
-        """The full names with the alias as a word, apart from ``full`` and its longer and shorter forms."""
+        """Return the full names with the alias as a word, apart from ``full`` and its longer and shorter forms."""
         names = self.names_by_word.get(alias.removeprefix("@"), ())
         return [name for name in names if not _overlap(name, full)]
 
     def _is_person(self, slot: str, speakers: Collection[str]) -> bool:
-        """Whether a name is a person's full name: it begins with a given name, or is that of a speaker."""
+        """Tell whether a name is a person's full name: it begins with a given name, or is that of a speaker."""
         words = slot.split()
         if self.entities[slot].metadata.get("form", NAME) != NAME:
             return False
@@ -195,7 +195,7 @@ class _NamesInTexts:
         return slot in speakers or (is_given_name(words[0]) and words[-1] not in PLACES_AND_INSTITUTIONS)
 
     def _uses_alone(self, alias: str, full: str) -> list[AliasEvidence]:
-        """The texts with the alias but not the full name; none if one is outside the sessions of the full name."""
+        """Return the texts with the alias but not the full name; none if one is outside the full name's sessions."""
         sessions = {self.texts[text_id].session for text_id in self.mentions.get(full, ())} - {None}
         text_ids = sorted(self.mentions.get(alias, set()) - self.mentions.get(full, set()))
         texts = [self.texts[text_id] for text_id in text_ids]
@@ -215,7 +215,7 @@ def _names_by_word(slots: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _overlap(a: str, b: str) -> bool:
-    """Whether the words of one name are a run of words of the other."""
+    """Tell whether the words of one name are a run of words of the other."""
     return f" {a} " in f" {b} " or f" {b} " in f" {a} "
 
 
@@ -334,7 +334,7 @@ def _may_be_aliases(first: str, second: str) -> bool:
 
 
 def _ending(words: str, is_known: Callable[[str], bool]) -> str | None:
-    """The longest known name at the end of some words: "Yesterday Robert Smith" ends in one."""
+    """Return the longest known name at the end of some words: "Yesterday Robert Smith" ends in one."""
     parts = words.split()
     endings = (" ".join(parts[first:]) for first in range(len(parts)))
     return next((name for name in endings if is_known(normal(name))), None)

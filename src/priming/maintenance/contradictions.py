@@ -121,13 +121,13 @@ def settle(memory: Namespace, decide: RuleJudge, settled: set[tuple[str, int, st
 
 
 def _may_decide(pair: Disagreement) -> bool:
-    """Whether an agent may settle a pair: it is unclear, holds in the same place, and the later has the standing."""
+    """Tell whether an agent may settle a pair: it is unclear, holds in the same place, the later has the standing."""
     trust = pair.newer.trust, pair.older.trust
     return is_unclear(pair.change) and pair.older.when == pair.newer.when and is_trusted_as(*trust)
 
 
 def _versions(pair: Disagreement) -> tuple[str, int, str, int]:
-    """The ids and versions of two rules: what changed since is judged anew."""
+    """Return the ids and versions of two rules: what changed since is judged anew."""
     return pair.older.id, pair.older.version, pair.newer.id, pair.newer.version
 
 
@@ -140,13 +140,13 @@ Contradiction = tuple[datetime, Sequence[LinkRow], Review]
 
 
 def _unsettled(memory: Namespace, now: datetime) -> list[Contradiction]:
-    """The contradictions of facts and of rules, the latest first."""
+    """Return the contradictions of facts and of rules, the latest first."""
     unsettled = [*_facts(memory, now), *map(_rules, disagreements(memory, now)), *_quiet(memory, now)]
     return sorted(unsettled, key=lambda each: each[0], reverse=True)
 
 
 def _without_former(unsettled: list[Contradiction]) -> list[Contradiction]:
-    """The contradictions without those between whose statements another contradicts both: it is settled first."""
+    """Leave out the contradictions between whose statements another contradicts both: it is settled first."""
     pairs = [
         (each.older.key, each.newer.key) for *_, each in unsettled if each.newer and each.subject != "rules"
     ]
@@ -158,7 +158,7 @@ def _without_former(unsettled: list[Contradiction]) -> list[Contradiction]:
 
 
 def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
-    """The rules that were mostly overridden recently."""
+    """Return the rules that were mostly overridden recently."""
     rules = memory.page_of(now, kinds=["behavior"])
     listed: list[Contradiction] = []
     for quiet in quiet_rules(memory, rules).values():
@@ -185,7 +185,7 @@ def _quiet(memory: Namespace, now: datetime) -> list[Contradiction]:
 
 
 def _facts(memory: Namespace, now: datetime) -> list[Contradiction]:
-    """Contradictions with their links, where both facts are active and their values for one slot still differ."""
+    """Return contradictions with their links, where both facts are active and values for one slot still differ."""
     linked: dict[frozenset[str], list[LinkRow]] = {}
     for link in memory.rows(LinkRow, relation=CONFLICTS):
         linked.setdefault(frozenset((link.source, link.target)), []).append(link)
@@ -211,12 +211,12 @@ def _rules(pair: Disagreement) -> Contradiction:
 
 
 def _oldest_first(pair: list[MemoryRecord]) -> list[MemoryRecord]:
-    """A pair in the order in which it was recorded, or began to hold later; of equals, the first stays first."""
+    """Order a pair by when it was recorded, or began to hold later; of equals, the first stays first."""
     return sorted(pair, key=lambda record: _since(record) or datetime.min.replace(tzinfo=UTC))
 
 
 def _change(memory: Namespace, older: MemoryRecord, newer: MemoryRecord, now: datetime) -> Judgement | None:
-    """What the later of two facts changes, under whatever name it speaks of its subject; None if both hold."""
+    """Return what the later of two facts changes, under whatever name it speaks of its subject; None if both hold."""
     own = find(older.content) if memory.working(now).any_merged else ()
     names = under_other_names(memory, older.content, own, now)
     later = as_told(newer.content, newer.speaker)
@@ -245,7 +245,7 @@ def _review(
 
 
 def _commands(older: MemoryRecord, newer: MemoryRecord) -> tuple[str, ...]:
-    """The commands that settle a contradiction, each in its own way; the last leaves two with one text."""
+    """Return the commands that settle a contradiction, each in its own way; the last leaves two with one text."""
     return (
         command("deprecate", older.key, by=newer.key),
         command("deprecate", newer.key, by=older.key),

@@ -97,7 +97,7 @@ def change_embedder(
 
 
 def check_new_embedder(to: str) -> str:
-    """The name of an embedder to change to: there is such an embedder, and it is not the choice itself."""
+    """Return the name of an embedder to change to: there is such an embedder, and it is not the choice itself."""
     name = check_text("to", to).strip()
     named(name)
     if is_auto(name):
@@ -127,14 +127,14 @@ def roll_back_embedder(memory: Namespace, *, progress: Progress | None = None) -
 
 
 def latest_choice(memory: Namespace) -> str | None:
-    """The embedder that was chosen latest, ``auto`` for that before any choice; None if none ever was."""
+    """Return the embedder that was chosen latest, ``auto`` for that before any choice; None if none ever was."""
     with memory.lock:
         choices = _choices(memory)
     return _name(choices[0]) if choices else None
 
 
 def _choices(memory: Namespace) -> Sequence[Logged]:
-    """The choices of an embedder that are in effect, newest first."""
+    """Return the choices of an embedder that are in effect, newest first."""
     return [logged for logged in memory.operations(source=EMBEDDER_CHOICE) if logged.undone_by is None]
 
 
@@ -153,7 +153,7 @@ def _choose(memory: Namespace, name: str, embedder: Embedder, reason: str) -> Lo
 
 
 def _decision(switch: bool | None, comparison: EmbedderComparison | None) -> tuple[bool, str]:
-    """Whether to switch, and why."""
+    """Tell whether to switch, and why."""
     if switch is not None:
         return switch, "it was asked for" if switch else "it was to be kept"
     if comparison is None:
@@ -195,7 +195,7 @@ def compare_embedders(memory: Namespace, new: Embedder) -> EmbedderComparison | 
 
 
 def _reciprocal_ranks(sample: JudgedSample) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The reciprocal rank of each judged recall, by its id."""
+    """Return the reciprocal rank of each judged recall, by its id."""
     replay, by_recall = sample.replay, dict[str, float]()
     for case in map(replay.cases.__getitem__, replay.in_order()):
         ranked = replay.ranking(case, sample.now)

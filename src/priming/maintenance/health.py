@@ -73,7 +73,7 @@ def validate(memory: Namespace) -> list[Finding]:
 
 
 def inconsistencies(memory: Namespace, *, words: bool, walked: Walked | None = None) -> list[Finding]:
-    """The findings of ``validate``; with ``words`` each text is read, and compared with the words that find it.
+    """Return the findings of ``validate``; with ``words`` each text is read and compared with the words that find it.
 
     ``walked`` is what a walk over the rows came to; None: it is done first.
     """
@@ -193,7 +193,7 @@ def restore_backup(memory: Namespace, path: str | Path, previous: str | Path | N
 
 
 def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[Changes]:
-    """An operation for each namespace, after which processes that follow the log reload everything."""
+    """Return an operation for each namespace, after which processes that follow the log reload everything."""
     names = {*memory.store.namespaces(), memory.namespace}
     reason, by = "a backup was put back by hand", present_caller().attribution()
     return [
@@ -203,7 +203,7 @@ def _restore_operations(memory: Namespace, now: datetime, message: str) -> list[
 
 
 def _free_path(memory: Namespace, now: datetime, inner: str = "") -> Path | None:
-    """The path of a new file in the folder of backups, named by the time; None for a store that is no file."""
+    """Return the path of a new file in the folder of backups, named by the time; None for a store that is no file."""
     folder = memory.store.place.backups
     if folder is None:
         return None

@@ -71,7 +71,7 @@ class DigestedItems:
 
 
 def fingerprint(item: StoredItem) -> bytes:
-    """The digest of one item. Equal items have equal digests, whichever backend they were read from."""
+    """Return the digest of one item. Equal items have equal digests, whichever backend they were read from."""
     text = _JSON.encode(_plain(item)).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=_SIZE).digest()
 
@@ -166,7 +166,7 @@ class _Counter:
 
 
 def _opened(name: str, place: str) -> Store:
-    """The store of a URL or a file."""
+    """Return the store of a URL or a file."""
     text = check_text(name, place)
     if not text.strip():
         raise ParamError(name, place, "must be the URL or the file of a store")
@@ -188,7 +188,7 @@ def _chosen(old: Store, namespaces: Sequence[str] | None) -> list[str]:
 
 
 def _state(old: Store, new: Store, name: str) -> str:
-    """What is to be done about a namespace, or why it cannot be moved."""
+    """Return what is to be done about a namespace, or why it cannot be moved."""
     if not any(True for kind in PARTS for _ in new.part(name, kind)):
         return MOVED
     head = new.head(name)
@@ -249,7 +249,7 @@ def _append_missing(old: Store, new: Store, name: str, counter: _Counter) -> dic
 
 
 def _batches(items: Iterator[StoredItem]) -> Iterator[list[StoredItem]]:
-    """Items for one transaction each; an operation weighs as much as the rows that it changed."""
+    """Yield the items for one transaction each; an operation weighs as much as the rows that it changed."""
     batch: list[StoredItem] = []
     weight = 0
     for item in items:
@@ -276,7 +276,7 @@ def _move_tokens(old: Store, new: Store, namespaces: Sequence[str] | None) -> in
 
 
 def _plain(item: StoredItem | RowChange) -> Any:
-    """An item as JSON holds it; a number of a field of fractions is one, however it was stored."""
+    """Return an item as JSON holds it; a number of a field of fractions is one, however it was stored."""
     if isinstance(item, VectorRow):
         return [item.id, item.version, item.generation, item.vector.hex()]
     if isinstance(item, Logged):
@@ -300,6 +300,6 @@ def _side(row: Any) -> Any:
 
 @cache
 def _fractions(cls: Any) -> tuple[int, ...]:
-    """The positions of the fields that hold fractions."""
+    """Return the positions of the fields that hold fractions."""
     hints = get_type_hints(cls)
     return tuple(i for i, name in enumerate(column_names(cls)) if hints[name] in (float, float | None))

@@ -146,7 +146,7 @@ def _listed(memory: Namespace, reasons: Mapping[str, str]) -> tuple[ErasedMemory
 
 
 def _not_reached(memory: Namespace) -> tuple[str, ...]:
-    """What a purge leaves as it is: backups that somebody asked for, by their path."""
+    """Return what a purge leaves as it is: backups that somebody asked for, by their path."""
     folder = memory.store.place.backups
     backups = sorted(folder.glob("*.db")) if folder is not None else []
     return (*(f"the backup {path}" for path in backups), *_OTHERS)
@@ -161,7 +161,7 @@ def _sources(rows: Iterable[VersionRow]) -> Iterator[str]:
 
 
 def _names_of(memory: Namespace, subject: str) -> tuple[list[str], set[str]]:
-    """A name and its aliases: the names of entities that were merged into one another with it; and these entities."""
+    """Return a name and its aliases: the names of entities merged into one another with it; and these entities."""
     store = memory.store
     entities = {row.id for row in store.part(memory.namespace, MemoryRow) if row.kind == "entity"}
     texts: dict[str, list[str]] = {}
@@ -253,7 +253,7 @@ def _include(memory: Namespace, include: Iterable[str], reasons: dict[str, str],
 
 
 def _is_mentioned(memory: Namespace, about: Subject) -> bool:
-    """Whether a recall mentions a subject."""
+    """Tell whether a recall mentions a subject."""
     return any(about.names([trace.cue, trace.session]) for trace in memory.rows(Trace, limit=10**6))
 
 
@@ -272,7 +272,7 @@ def _add_derived(memory: Namespace, reasons: dict[str, str]) -> None:
 
 
 def _derivations(link: LinkRow) -> Iterable[tuple[str, str]]:
-    """Origin and derived memory of a link, both ways where two were merged."""
+    """Yield origin and derived memory of a link, both ways where two were merged."""
     if link.relation in _DERIVING:
         yield link.source, link.target
     if link.relation in (MERGED, LEARNED_FROM):
@@ -286,7 +286,7 @@ def _add_orphans(memory: Namespace, reasons: dict[str, str]) -> None:
 
 
 def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, str]:
-    """The id and key of a memory, also of one that an undo removed and only the log has."""
+    """Return the id and key of a memory, also of one that an undo removed and only the log has."""
     if memory.operations(memory_id=check_key(key), limit=1):
         return key, memory.names(ids=[key]).get(key, key)
     stored = memory.find(key, now)
@@ -294,7 +294,7 @@ def _stored_or_logged(memory: Namespace, key: str, now: datetime) -> tuple[str, 
 
 
 def _orphans(memory: Namespace, ids: Set[str]) -> Set[str]:
-    """Entities made by rule that only memories to be erased are linked to, or were before a text was superseded.
+    """Return entities made by rule that only memories to be erased link to, or did before a text was superseded.
 
     Of those that only the log has, the log tells what was linked to them.
     """
@@ -311,7 +311,7 @@ def _orphans(memory: Namespace, ids: Set[str]) -> Set[str]:
 
 
 def _logged_changes(memory: Namespace, ids: Set[str]) -> list[RowChange]:
-    """All row changes of the operations on any of these memories."""
+    """Return all row changes of the operations on any of these memories."""
     return [
         change
         for logged in memory.part(Logged)
@@ -321,7 +321,7 @@ def _logged_changes(memory: Namespace, ids: Set[str]) -> list[RowChange]:
 
 
 def _linked_to_others(links: Iterable[LinkRow], ids: Collection[str]) -> set[str]:
-    """The ends of links that touch none of these memories."""
+    """Return the ends of links that touch none of these memories."""
     return {
         end
         for link in links

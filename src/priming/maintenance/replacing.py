@@ -90,7 +90,7 @@ def restore(memory: Namespace, key: str) -> Operation:
 
 
 def _removed_links(memory: Namespace, row: MemoryRow, links: Sequence[LinkRow]) -> list[str]:
-    """The links that restoring a memory removes, in words."""
+    """Return the links that restoring a memory removes, in words."""
     names = memory.names(ids=[link.target for link in links])
     sentences = [f"its {link.relation} link to {quote_text(names[link.target])} is removed" for link in links]
     if row.status == "merged" and links:
@@ -133,7 +133,7 @@ def merge(memory: Namespace, key: str, into: str) -> Operation:
 
 
 def _omitted_links(plan: MergePlan) -> str:
-    """The links that a merge does not move, in words."""
+    """Return the links that a merge does not move, in words."""
     text = ""
     if number := plan.left_out:
         links = "1 link is left out: it" if number == 1 else f"{number} links are left out: they"
@@ -177,7 +177,7 @@ def deduplicate(
 def _find_duplicates(
     memory: Namespace, kind: str, bar: float, now: datetime
 ) -> list[tuple[MemoryRecord, MemoryRecord, NearDuplicates]]:
-    """The memories to merge, each with its survivor, the most similar first."""
+    """Return the memories to merge, each with its survivor, the most similar first."""
     records = sorted(memory.records(now, kinds=[kind], status="active").values(), key=_precedence)
     duplicates = [
         (source, survivor, NearDuplicates(survivor.key, source.key, similarity))
@@ -189,7 +189,7 @@ def _find_duplicates(
 def _similar_pairs(
     records: Sequence[MemoryRecord], bar: float
 ) -> Iterator[tuple[MemoryRecord, MemoryRecord, float]]:
-    """The records that nearly repeat an earlier one, each with the earlier record and the similarity.
+    """Yield the records that nearly repeat an earlier one, each with the earlier record and the similarity.
 
     A behaviour that forbids something is never merged with another that asks for it.
     """
@@ -205,7 +205,7 @@ def _similar_pairs(
 
 
 def _precedence(record: MemoryRecord) -> tuple[float, ...]:
-    """The sort key by which the survivor comes first; among equals the oldest comes first already.
+    """Return the sort key by which the survivor comes first; among equals the oldest comes first already.
 
     A memory that is not trusted to instruct never replaces one that is, whatever evidence it has.
     """
@@ -213,7 +213,7 @@ def _precedence(record: MemoryRecord) -> tuple[float, ...]:
 
 
 def near_duplicates(texts: Sequence[ConditionalText], threshold: float) -> list[tuple[int, int, float]]:
-    """The texts that nearly repeat an earlier one: their positions, those of the earlier texts, the similarities.
+    """Return the texts that nearly repeat an earlier one: their positions, those of the earlier texts, similarities.
 
     Each text is compared with the earlier texts that are no duplicates themselves. It is a duplicate of the most
     similar of those above ``threshold``, and of the earliest among equals.
@@ -250,7 +250,7 @@ def near_duplicates(texts: Sequence[ConditionalText], threshold: float) -> list[
 
 
 def _minimum_overlap(threshold: float, comparable: bool) -> float:
-    """The least Jaccard index of the words of a pair: lower where both have conditions, which may agree in full."""
+    """Return the least Jaccard index of a pair's words: lower where both have conditions, which may agree in full."""
     if not comparable:
         return threshold
     if threshold <= WHEN_SHARE:
@@ -259,7 +259,7 @@ def _minimum_overlap(threshold: float, comparable: bool) -> float:
 
 
 def _signature(saying: ComparedBehaviour, rarest: Sequence[str], least: float) -> Iterator[Hashable]:
-    """The features of which every similar pair shares at least one."""
+    """Yield the features of which every similar pair shares at least one."""
     if not rarest:
         yield "text", saying.content
     needed = max(1, math.ceil(least * len(rarest) - _ROUNDING))
@@ -271,7 +271,7 @@ def _signature(saying: ComparedBehaviour, rarest: Sequence[str], least: float) -
 
 
 def _may_be_similar(a: ComparedBehaviour, b: ComparedBehaviour, threshold: float) -> bool:
-    """Whether a pair has enough words in common; two texts without words are always compared in full."""
+    """Tell whether a pair has enough words in common; two texts without words are always compared in full."""
     least = _minimum_overlap(threshold, not a.scope.keys().isdisjoint(b.scope))
     shared = len(a.words & b.words)
     together = len(a.words) + len(b.words)
@@ -284,7 +284,7 @@ def _row(memory: Namespace, key: str, now: datetime) -> MemoryRow:
 
 
 def _active(memory: Namespace, key: str, now: datetime) -> MemoryRow:
-    """The row of an active memory; any other raises ``Conflict``."""
+    """Return the row of an active memory; any other raises ``Conflict``."""
     row = _row(memory, key, now)
     if row.status != "active":
         raise Conflict(f"{row.key!r} is {row.status} already: restore makes it active again")
@@ -352,7 +352,7 @@ def _words(text: str) -> set[str]:
 
 
 def _arguments(old: VersionRow, kind: str) -> dict[str, Any]:
-    """The arguments of ``remember`` that a new version keeps."""
+    """Return the arguments of ``remember`` that a new version keeps."""
     return {"kind": kind, **{name: getattr(old, name) for name in FIELDS if name not in _OWN}}
 
 

@@ -116,7 +116,7 @@ class Subject:
         return min((doubt for doubt in doubts if doubt is not None), key=len, default=None)
 
     def _may_be_words(self, text: str) -> bool:
-        """Whether a full name of words of the language is not written as a name: "will park the car"."""
+        """Tell whether a full name of words of the language is not written as a name: "will park the car"."""
         if not self._are_words:
             return False
         capitals = {folded(token[0]) for token in _TOKEN.finditer(text) if not token[0][0].islower()}

@@ -128,7 +128,7 @@ class _Content:
                 self._wrong["bad-vector"].append(("", row.id, f" version {row.version}, {row.generation}"))
 
     def findings(self, memory: Namespace) -> Iterator[Finding]:
-        """The versions whose text is not that of their digest, and the vectors that are none."""
+        """Yield the versions whose text is not that of their digest, and the vectors that are none."""
         for rule, wrong in self._wrong.items():
             keys = memory.names(ids={memory_id for _, memory_id, _ in wrong})
             yield from _shown(rule, (f"{a}{label(keys.get(each, each))}{b}" for a, each, b in wrong))
@@ -140,7 +140,7 @@ def _text(version: VersionRow, kind: str) -> Draft:
 
 
 def _are_unit(vectors: TextVectors) -> bool:
-    """Whether the whole has the length 1, and each passage that or, without any word, 0."""
+    """Tell whether the whole has the length 1, and each passage that or, without any word, 0."""
     whole = float(np.linalg.norm(vectors.whole.astype(np.float64)))
     passages = np.linalg.norm(vectors.passages.astype(np.float64), axis=1)
     off = np.minimum(np.abs(passages - 1), np.abs(passages))
@@ -148,7 +148,7 @@ def _are_unit(vectors: TextVectors) -> bool:
 
 
 def _stale_snapshot(memory: Namespace) -> tuple[bool, Iterable[str]]:
-    """Whether there is a snapshot on disk that would be used, and how it differs from the rows."""
+    """Tell whether there is a snapshot on disk that would be used, and how it differs from the rows."""
     file, now = SnapshotFile(memory.store, memory.namespace, memory.embedder), memory.now()
     restored = file.load()
     if not restored.head:
@@ -166,7 +166,7 @@ _ROUNDING = 1e-5
 
 
 def differences(actual: NamespaceArrays, expected: NamespaceArrays) -> Iterator[str]:
-    """What differs, in words, with the ids of the memories."""
+    """Yield what differs, in words, with the ids of the memories."""
     states, expected_states = _states(actual), _states(expected)
     for memory_id in states.keys() | expected_states.keys():
         if memory_id not in expected_states:
@@ -184,7 +184,7 @@ def differences(actual: NamespaceArrays, expected: NamespaceArrays) -> Iterator[
 
 
 def _states(working: NamespaceArrays) -> dict[str, tuple[Any, ...]]:
-    """By id, the kind of a memory; of a text also its length, language and time, and its terms."""
+    """Map each id to the kind of its memory; of a text also its length, language and time, and its terms."""
     states = {}
     for memory_id, row in working.row_of.items():
         document = int(working.document[row])

@@ -50,12 +50,12 @@ class RequestError(Exception):
 
 
 def result_message(number: str | int, result: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a request."""
+    """Return the answer to a request."""
     return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
 def error_message(number: str | int | None, error: RequestError) -> dict[str, Any]:
-    """The answer to a request that is an error.
+    """Return the answer to a request that is an error.
 
     >>> error_message(7, RequestError(METHOD_NOT_FOUND, "Method not found", "nope"))["error"]
     {'code': -32601, 'message': 'Method not found', 'data': 'nope'}
@@ -69,18 +69,18 @@ def error_message(number: str | int | None, error: RequestError) -> dict[str, An
 
 
 def progress_message(token: str | int, done: int, total: int | None) -> dict[str, Any]:
-    """What reports the progress of a request."""
+    """Return what reports the progress of a request."""
     params = {"progressToken": token, "progress": done, **({} if total is None else {"total": total})}
     return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
 
 
 def as_bytes(message: Mapping[str, Any]) -> bytes:
-    """A message as it is sent, without a line break."""
+    """Return a message as it is sent, without a line break."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def read_message(message: bytes, depth: int, values: int) -> Any:
-    """The value of a message; ``ParamError`` if it is no JSON, too large or too deep, or has too long a method."""
+    """Return a message's value; ``ParamError`` if it is no JSON, too large or too deep, or has too long a method."""
     from priming.core.arguments.checks import parse_json
 
     value = parse_json("message", message, depth, values)
@@ -92,13 +92,13 @@ def read_message(message: bytes, depth: int, values: int) -> Any:
 
 
 def refusal(line: bytes, error: ParamError) -> dict[str, Any]:
-    """The answer to a line that ``read_message`` refused."""
+    """Return the answer to a line that ``read_message`` refused."""
     code = INVALID_JSON if "must be JSON" in str(error) else INVALID_REQUEST
     return error_message(number_within(line), RequestError(code, str(error)))
 
 
 def number_within(line: bytes) -> Any:
-    """The id of a message that is not parsed, if it is the first or the last of its members; None for any other.
+    """Return the id of a message that is not parsed, if it is the first or last of its members; None for any other.
 
     >>> number_within(b'{"id": "a-1", "method": [[[[['), number_within(b'{"params": {"id": 3}, "id": 4}')
     ('a-1', 4)
@@ -108,12 +108,12 @@ def number_within(line: bytes) -> Any:
 
 
 def number_of(message: Any) -> str | int | None:
-    """The id of a request; None for a notification, and for what is no message."""
+    """Return the id of a request; None for a notification, and for what is no message."""
     number = message.get("id") if isinstance(message, dict) else None
     return number if isinstance(number, (str, int)) and not isinstance(number, bool) else None
 
 
 def method_of(message: Any) -> str | None:
-    """The method of a message; None for an answer, and for what is no message."""
+    """Return the method of a message; None for an answer, and for what is no message."""
     method = message.get("method") if isinstance(message, dict) else None
     return method if isinstance(method, str) else None

@@ -130,7 +130,7 @@ class McpConversation:
         return {**result, **cached, "resultType": "complete", "_meta": {f"{_META}serverInfo": SERVER}}
 
     def _introduction(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a client that greets."""
+        """Return the answer to a client that greets."""
         version, client = params.get("protocolVersion"), params.get("clientInfo")
         is_complete = isinstance(version, str) and isinstance(params.get("capabilities"), dict)
         if not is_complete or not isinstance(client, dict):
@@ -145,7 +145,7 @@ class McpConversation:
         }
 
     def _envelope_name(self, meta: Mapping[str, Any]) -> str | None:
-        """The client's own name in a request that states its version, once that is checked."""
+        """Return the client's own name in a request that states its version, once that is checked."""
         version, client = meta[_VERSION], meta.get(_CLIENT)
         if _CAPABILITIES not in meta:
             rule = f"params._meta is missing the required envelope key(s): {_CAPABILITIES}"
@@ -198,24 +198,24 @@ _TEMPLATE = {
 
 
 def stated_version(message: Any) -> Any:
-    """The version that a request states itself; None for one of a client that greets."""
+    """Return the version that a request states itself; None for one of a client that greets."""
     return _meta_of(message.get("params") if isinstance(message, dict) else None).get(_VERSION)
 
 
 def progress_token(message: Mapping[str, Any]) -> str | int | None:
-    """What a request wants its progress reported under; None: it does not."""
+    """Return what a request wants its progress reported under; None: it does not."""
     token = _meta_of(message.get("params")).get("progressToken")
     return token if isinstance(token, (str, int)) and not isinstance(token, bool) else None
 
 
 def _meta_of(params: Any) -> Mapping[str, Any]:
-    """What the parameters of a request say about it; empty where they say nothing."""
+    """Return what the parameters of a request say about it; empty where they say nothing."""
     meta = params.get("_meta") if isinstance(params, dict) else None
     return meta if isinstance(meta, dict) else {}
 
 
 def _tools(client: McpClient) -> list[Mapping[str, Any]]:
-    """The tools of a client: those of a process of the user are ready-made, with the heavy modules not yet loaded."""
+    """Return a client's tools: those of a user's process are ready-made, with the heavy modules not yet loaded."""
     from priming.mcp import tools as described
 
     ops = client.ops
@@ -273,7 +273,7 @@ class _Call:
         return _tool_result(text, visible_value(whole) if explain else None)
 
     def resource(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The text of a resource."""
+        """Return the text of a resource."""
         from priming.operations import replies
 
         uri = _text(params, "uri")
@@ -288,7 +288,7 @@ class _Call:
         return _contents(uri, JSON, replies.compact(record))
 
     def prompt(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """A prompt, filled in."""
+        """Return a prompt, filled in."""
         from priming.operations import replies
 
         name, arguments = _text(params, "name"), params.get("arguments") or {}
@@ -334,13 +334,13 @@ class _Call:
             )
 
     def _caller(self, operation: str) -> Caller:
-        """The caller of a tool."""
+        """Return the caller of a tool."""
         if self._client.caller is not None:
             return self._client.caller(operation)
         return named_caller(self._name, operation)
 
     def _reason(self, op: Op, answer: Any) -> str | None:
-        """Why an answer is empty, where the answer has no field for it."""
+        """Tell why an answer is empty, where the answer has no field for it."""
         from priming.operations.service import reason_of
 
         with calling(self._caller(op.name)):
@@ -348,7 +348,7 @@ class _Call:
 
 
 def named_caller(name: str | None, operation: str) -> Caller:
-    """The caller that a client is by its own name."""
+    """Return the caller that a client is by its own name."""
     return Caller(" ".join((name or "").split())[:_NAME_LETTERS] or default_actor(), f"mcp {operation}")
 
 
@@ -364,7 +364,7 @@ def _content(text: str) -> dict[str, Any]:
 
 
 def _explaining(request: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
-    """Whether a program asks for the whole answer as data, and the arguments of the operation."""
+    """Tell whether a program asks for the whole answer as data, and the arguments of the operation."""
     arguments = dict(request)
     explain = arguments.pop("explain", None) or False
     if not isinstance(explain, bool):
@@ -378,7 +378,7 @@ def _tool_result(text: str, structured: Mapping[str, Any] | None) -> dict[str, A
 
 
 def _no_tool(name: str, ops: Collection[str], needs: str | None = None) -> str:
-    """The answer to a client that calls a tool it was not offered."""
+    """Return the answer to a client that calls a tool it was not offered."""
     message = f"no tool {shown(name)}: there are {', '.join(ops)}"
     near, op = meant(name), find(name)
     if op is None and near in ops:

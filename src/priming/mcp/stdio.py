@@ -210,7 +210,7 @@ class _Opened:
 
 
 def _chunk(source: int) -> bytes:
-    """The next bytes of the client; none at its end, or if this process was begun without standard input."""
+    """Return the next bytes of the client; none at its end, or if this process was begun without standard input."""
     try:
         return os.read(source, _CHUNK)
     except OSError:
@@ -239,7 +239,7 @@ def _write(output: int, data: bytes) -> None:
 
 
 def _claimed_input() -> int:
-    """Standard input for this module alone: whatever else reads it, such as a command of the loop, reads nothing."""
+    """Claim standard input for this module alone: whatever else reads it, such as a loop command, reads nothing."""
     own, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -247,7 +247,7 @@ def _claimed_input() -> int:
 
 
 def _claimed_output() -> int:
-    """Standard output for this module alone: what anything else prints goes to standard error."""
+    """Claim standard output for this module alone: what anything else prints goes to standard error."""
     own = os.dup(1)
     os.dup2(2, 1)
     return own
@@ -261,7 +261,7 @@ _NAME, _VERB, _PREFIX = "priming", "mcp", "mcp"
 
 @contextmanager
 def side_by_side(url: str | None, namespace: str, groups: str) -> Iterator[bool]:
-    """Whether this process is to offer its tools, those of ``groups``, for a store and a namespace.
+    """Tell whether this process is to offer its tools, those of ``groups``, for a store and a namespace.
 
     Only the plugin's server steps back, and only where another of the same session has all of its tools; where the
     system has no locks, each offers its own.
@@ -277,7 +277,7 @@ def side_by_side(url: str | None, namespace: str, groups: str) -> Iterator[bool]
 
 
 def silent_answer(line: bytes) -> bytes:
-    """The answer of a server that offers nothing to a line of the client; empty if it needs none."""
+    """Return the answer of a server that offers nothing to a line of the client; empty if it needs none."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -299,7 +299,7 @@ def silent_answer(line: bytes) -> bytes:
 
 
 def _place(url: str | None, namespace: str) -> Path | None:
-    """The beginning of the paths of the files of a session's servers: a session is the process that starts them."""
+    """Return the beginning of the paths of a session's servers' files: a session is the process that starts them."""
     where = local_socket.real(url)
     if where is None:
         return None
@@ -336,7 +336,7 @@ def _announced(place: Path, groups: str) -> Iterator[None]:
 
 
 def _is_beside_another(place: Path, groups: set[str]) -> bool:
-    """Whether another server of the session has these groups of tools; it is awaited if the settings name it."""
+    """Tell whether another server of the session has these groups of tools; it is awaited if the settings name it."""
     deadline = time.monotonic() + (_PATIENCE if _is_configured() else 0.0)
     while True:
         others = [group_names(text) for text in _announcements(place)]
@@ -348,7 +348,7 @@ def _is_beside_another(place: Path, groups: set[str]) -> bool:
 
 
 def _announcements(place: Path) -> Iterator[str]:
-    """The groups of the servers that run beside this one. What a dead one left is removed."""
+    """Yield the groups of the servers that run beside this one. What a dead one left is removed."""
     for path in place.parent.glob(f"{place.name}-*"):
         with suppress(OSError), path.open("rb") as file:
             if private_files.try_lock(file.fileno(), shared=True):
@@ -358,7 +358,7 @@ def _announcements(place: Path) -> Iterator[str]:
 
 
 def _is_configured() -> bool:
-    """Whether a server of ours is in the settings of Claude Code for this project, or for the user."""
+    """Tell whether a server of ours is in the settings of Claude Code for this project, or for the user."""
     project = environment.folder_named("CLAUDE_PROJECT_DIR") or Path.cwd()
     places = (project, *project.parents)
     user = _json(environment.claude_servers())
@@ -375,7 +375,7 @@ def _servers(table: Any) -> list[Any]:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Whether an entry runs our server, as far as its words say."""
+    """Tell whether an entry runs our server, as far as its words say."""
     if not isinstance(entry, dict):
         return False
     words = [str(entry.get("command")), *map(str, entry.get("args") or ())]

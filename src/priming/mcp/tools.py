@@ -104,20 +104,20 @@ _FALSE_BY_DEFAULT = ("readOnlyHint", "idempotentHint")
 
 @cache
 def ready_made() -> Sequence[Mapping[str, Any]]:
-    """Every tool, as a process of the user offers it."""
+    """Return every tool, as a process of the user offers it."""
     every: Sequence[Mapping[str, Any]] = json.loads(FILE.read_bytes())
     return every
 
 
 def text() -> str:
-    """The text of the file: a line for each tool."""
+    """Return the text of the file: a line for each tool."""
     lines = (json.dumps(tool(op, own=True), ensure_ascii=False) for op in tools("all", own=True))
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 @cache
 def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
-    """A tool as the list of tools has it; with ``own`` for a process of the user."""
+    """Return a tool as the list of tools has it; with ``own`` for a process of the user."""
     hints = {
         "readOnlyHint": not op.writes,
         **({"destructiveHint": op.destructive, "idempotentHint": op.idempotent} if op.writes else {}),
@@ -138,7 +138,7 @@ def tool(op: Op, *, own: bool = False) -> Mapping[str, Any]:
 
 
 def _core_input(op: Op, meanings: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments that a tool of ``core`` lists; none is refused for not being listed."""
+    """Return the arguments that a tool of ``core`` lists; none is refused for not being listed."""
     whole = _input(op, own=False)
     properties = {}
     for name, meaning in meanings.items():
@@ -152,7 +152,7 @@ def _core_input(op: Op, meanings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _input(op: Op, *, own: bool) -> dict[str, Any]:
-    """The schema of a tool's arguments."""
+    """Return the schema of a tool's arguments."""
     from priming.operations import replies
     from priming.operations.schema import request_schema
 
@@ -164,7 +164,7 @@ def _input(op: Op, *, own: bool) -> dict[str, Any]:
 
 @cache
 def is_object(op: Op) -> bool:
-    """Whether the answer of an operation is an object, which needs no other around it."""
+    """Tell whether the answer of an operation is an object, which needs no other around it."""
     from priming.operations.schema import answer_schema
 
     return bool(answer_schema(op.name).get("type") == "object")
@@ -230,7 +230,7 @@ PROMPTS: Mapping[str, Mapping[str, Any]] = {
 def prompt_text(
     name: str, arguments: Mapping[str, str], rules: Callable[[], Sequence[Mapping[str, Any]]]
 ) -> str:
-    """The text of a prompt that recalls nothing: what is asked for, above the rules that it is about."""
+    """Return the text of a prompt that recalls nothing: what is asked for, above the rules that it is about."""
     from priming.text.quotation import bracketed, label, quote_text
 
     if name == "reflect":
@@ -245,7 +245,7 @@ def prompt_text(
 
 
 def instructions(offered: Collection[str]) -> str:
-    """The instructions for an agent to whom some tools are offered."""
+    """Return the instructions for an agent to whom some tools are offered."""
     if "recall" not in offered:
         return PURPOSE
     return PURPOSE + (INSTRUCTIONS if "learn" in offered else READ_ONLY)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def reach(
     url: str | None = None, *, profile: str = "priming", settings: Settings | None = None
 ) -> Client | None:
-    """A client of the running server of a store, or None if no server can replace the file.
+    """Return a client of the running server of a store, or None if no server can replace the file.
 
     The server must be the user's own, of this version and this very file, with the same vectors, profile and
     settings of retrieval; and no link of a folder may have led to it.
@@ -97,7 +97,7 @@ class Client:
 
     @contextmanager
     def memory(self, namespace: str) -> Iterator[Memory]:
-        """The memory of a namespace in the file itself, for operations that a server does not offer."""
+        """Open the memory of a namespace in the file itself, for operations that a server does not offer."""
         with self._file().memory(namespace) as memory:
             yield memory
 
@@ -112,7 +112,7 @@ class Client:
             local.close()
 
     def _connection(self) -> ServerConnection | None:
-        """An idle connection, or a new one; None while there is no server."""
+        """Return an idle connection, or a new one; None while there is no server."""
         with self._lock:
             while self._idle:
                 connection = self._idle.pop()
@@ -126,7 +126,7 @@ class Client:
             self._idle.append(connection)
 
     def _on_file(self, op: Op, namespace: str, request: Any, how: How) -> Any:
-        """The answer of the file, or of the log, if the server had carried out the call before it went away."""
+        """Return the file's answer, or the log's, if the server had carried out the call before it went away."""
         local = self._file()
         logged_id = how.get("operation_id") if _has_id(op) else None
         answer = self._from_log(op, namespace, logged_id)
@@ -141,7 +141,7 @@ class Client:
             return answer
 
     def _from_log(self, op: Op, namespace: str, operation_id: str | None) -> Any:
-        """The answer of a call that the log has, as JSON; None if the log does not have it."""
+        """Return the answer of a call that the log has, as JSON; None if the log does not have it."""
         from priming.operations.service import answer_of
 
         if operation_id is None:
@@ -162,7 +162,7 @@ class Client:
 
 
 def _has_id(op: Op) -> bool:
-    """Whether a call is one operation that can have an id of its own."""
+    """Tell whether a call is one operation that can have an id of its own."""
     return op.writes and not op.long
 
 
@@ -238,18 +238,18 @@ class RemoteMemory:
         return Listing(answer, self._empty_reason())
 
     def _empty_reason(self) -> str | None:
-        """Why a list is empty, as the file itself would say."""
+        """Tell why a list is empty, as the file itself would say."""
         status: Status = self._call(named("status"))
         return status.reason
 
     def _on_file(self, op: Op, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """The same call on the file, in this process."""
+        """Return the same call on the file, in this process."""
         with self._client.memory(self.namespace) as memory:
             return op.function(memory, *positional, **named)
 
 
 def _survives_json(value: Any) -> bool:
-    """Whether a value is the same after it went through JSON; others are left to the library to judge."""
+    """Tell whether a value is the same after it went through JSON; others are left to the library to judge."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, datetime):
@@ -264,7 +264,7 @@ def _survives_json(value: Any) -> bool:
 
 
 def _as_json(value: Any) -> Any:
-    """A value as a request has it."""
+    """Return a value as a request has it."""
     if isinstance(value, Cue):
         return encode({"text": value.text, "at": value.at, **value.context()})
     return encode(value)

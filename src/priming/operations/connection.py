@@ -47,7 +47,7 @@ class ServerConnection(HTTPConnection):
             raise ConnectionRefusedError("another user answers at the socket")
 
     def is_open(self) -> bool:
-        """Whether the server is still connected and has sent nothing unrequested."""
+        """Tell whether the server is still connected and has sent nothing unrequested."""
         if self.sock is None:
             return False
         poll = select.poll()
@@ -90,7 +90,7 @@ class ServerConnection(HTTPConnection):
         return payload["answer"]
 
     def _responses(self, path: str, body: bytes, headers: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """The payloads that the server sends: reports of progress, then one answer or error."""
+        """Yield the payloads that the server sends: reports of progress, then one answer or error."""
         try:
             self.request("POST", path, body, headers)
             response = self.getresponse()
@@ -104,7 +104,7 @@ class ServerConnection(HTTPConnection):
 
 
 def connect(path: Path, expected: Mapping[str, str], patience: float) -> ServerConnection | None:
-    """A connection to the server at a socket, if it is the user's own and its greeting is the expected one."""
+    """Return a connection to the server at a socket, if it is the user's own and its greeting is the expected one."""
     connection, greeting = _greeted(path, patience)
     if connection is not None and greeting != dict(expected):
         connection.close()
@@ -140,7 +140,7 @@ def _greeted(
 
 
 def _lines(response: HTTPResponse) -> Iterator[dict[str, Any]]:
-    """The JSON lines of a response, up to and including the last."""
+    """Yield the JSON lines of a response, up to and including the last."""
     while line := response.readline():
         payload = json.loads(line)
         if "progress" not in payload:
@@ -150,7 +150,7 @@ def _lines(response: HTTPResponse) -> Iterator[dict[str, Any]]:
 
 
 def _path(namespace: str, operation: str) -> str:
-    """The route of an operation; ``NotSendable`` for a namespace that cannot be part of one."""
+    """Return the route of an operation; ``NotSendable`` for a namespace that cannot be part of one."""
     if not isinstance(namespace, str) or not 0 < len(namespace) <= 512 or "/" in namespace:
         raise NotSendable
     try:

@@ -84,7 +84,7 @@ class Shape:
     defs: Mapping[str, JsonSchema] = dataclasses.field(default_factory=dict)
 
     def or_null(self) -> Shape:
-        """The shape that also takes null."""
+        """Return the shape that also takes null."""
         return Shape(
             {"anyOf": [*self.schema.get("anyOf", [self.schema]), NULL]},
             lambda value, place, wrong: None if value is None else self.read(value, place, wrong),
@@ -93,19 +93,19 @@ class Shape:
 
 
 def parts_of(hint: Any) -> tuple[Any, ...]:
-    """The members of a union, without None; of any other type itself."""
+    """Return the members of a union, without None; of any other type itself."""
     if get_origin(hint) not in (Union, UnionType):
         return (hint,)
     return tuple(part for part in get_args(hint) if part is not NoneType)
 
 
 def allows_none(hint: Any) -> bool:
-    """Whether a type is a union with None."""
+    """Tell whether a type is a union with None."""
     return get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
 
 
 def title_of(name: str) -> str:
-    """The title of an argument or field.
+    """Return the title of an argument or field.
 
     >>> title_of("occurred_at")
     'Occurred At'
@@ -114,17 +114,17 @@ def title_of(name: str) -> str:
 
 
 def read_text(value: Any, place: Place, wrong: Problems) -> Any:
-    """A text."""
+    """Return a text."""
     return value if isinstance(value, str) else wrong.add(place, value, "must be a text")
 
 
 def read_path(value: Any, place: Place, wrong: Problems) -> Any:
-    """A path, as text."""
+    """Return a path, as text."""
     return value if isinstance(value, PurePath) else read_text(value, place, wrong)
 
 
 def read_whole(value: Any, place: Place, wrong: Problems) -> Any:
-    """A whole number, also as text."""
+    """Return a whole number, also as text."""
     rule = "must be a valid integer"
     if isinstance(value, bool):
         return wrong.add(place, value, rule)
@@ -148,7 +148,7 @@ def read_whole(value: Any, place: Place, wrong: Problems) -> Any:
 
 
 def read_number(value: Any, place: Place, wrong: Problems) -> Any:
-    """A number, also as text."""
+    """Return a number, also as text."""
     rule = "must be a valid number"
     if isinstance(value, bool):
         return wrong.add(place, value, rule)
@@ -166,7 +166,7 @@ def read_number(value: Any, place: Place, wrong: Problems) -> Any:
 
 
 def read_flag(value: Any, place: Place, wrong: Problems) -> Any:
-    """True or false, also as a word."""
+    """Read true or false, also as a word."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (int, float)) and value in (0, 1):
@@ -177,7 +177,7 @@ def read_flag(value: Any, place: Place, wrong: Problems) -> Any:
 
 
 def read_time(value: Any, place: Place, wrong: Problems) -> Any:
-    """A time with a zone; a number would be taken for seconds."""
+    """Return a time with a zone; a number would be taken for seconds."""
     if not isinstance(value, str):
         return wrong.add(place, value, _TIME)
     try:
@@ -188,7 +188,7 @@ def read_time(value: Any, place: Place, wrong: Problems) -> Any:
 
 
 def read_object(value: Any, place: Place, wrong: Problems) -> Any:
-    """An object, also as JSON text."""
+    """Return an object, also as JSON text."""
     value = parsed(value, "{")
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
         return dict(value)
@@ -196,7 +196,7 @@ def read_object(value: Any, place: Place, wrong: Problems) -> Any:
 
 
 def reader_of_list(item: Read, *, words: bool) -> Read:
-    """The reader of a list, also as JSON text, and with ``words`` as words between commas."""
+    """Return the reader of a list, also as JSON text, and with ``words`` as words between commas."""
 
     def read(value: Any, place: Place, wrong: Problems) -> Any:
         if words and isinstance(value, str) and not value.lstrip().startswith("["):
@@ -211,7 +211,7 @@ def reader_of_list(item: Read, *, words: bool) -> Read:
 
 
 def parsed(value: Any, start: str) -> Any:
-    """JSON text that begins with ``start``, parsed; anything else unchanged."""
+    """Parse JSON text that begins with ``start``; return anything else unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(start):
         return value
     check_json("request", value.encode("utf-8", "replace"), MESSAGE_VALUES)
@@ -231,12 +231,12 @@ READERS: Mapping[Any, Read] = {
 
 
 def plain(hint: Any) -> Shape:
-    """The shape of a plain type: text, number, truth, time."""
+    """Return the shape of a plain type: text, number, truth, time."""
     return Shape(_PLAIN[hint], READERS[hint])
 
 
 def schema_of(hint: Any) -> JsonSchema:
-    """The schema of an answer of a type, as ``priming.serialization.encode`` writes it.
+    """Return the schema of an answer of a type, as ``priming.serialization.encode`` writes it.
 
     >>> schema_of(list[int])
     {'type': 'array', 'items': {'type': 'integer'}}
@@ -272,7 +272,7 @@ def _answer(hint: Any, defs: dict[str, JsonSchema]) -> JsonSchema:
 
 
 def _record(record: type, defs: dict[str, JsonSchema]) -> JsonSchema:
-    """The schema of a dataclass."""
+    """Return the schema of a dataclass."""
     hints = get_type_hints(record)
     properties, required = {}, []
     for field in dataclasses.fields(record):
@@ -289,7 +289,7 @@ def _record(record: type, defs: dict[str, JsonSchema]) -> JsonSchema:
 
 
 def is_reference(schema: JsonSchema) -> bool:
-    """Whether a schema only refers to another, or to another or null."""
+    """Tell whether a schema only refers to another, or to another or null."""
     others = [part for part in schema.get("anyOf", [schema]) if part != NULL]
     return len(others) == 1 and "$ref" in others[0]
 
@@ -302,7 +302,7 @@ def object_schema(
     open_to: bool | None = None,
     about: str = "",
 ) -> JsonSchema:
-    """The schema of an object; ``open_to`` says whether it may have others than ``properties``."""
+    """Return the schema of an object; ``open_to`` says whether it may have others than ``properties``."""
     return {
         "type": "object",
         "title": title,

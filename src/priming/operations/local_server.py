@@ -187,7 +187,7 @@ class LocalServer:
         return report
 
     def _is_wanted(self) -> bool:
-        """Whether the server has no reason to end by itself."""
+        """Tell whether the server has no reason to end by itself."""
         if self._idle is None:
             return True
         with suppress(OSError, PrimingError):

@@ -49,12 +49,12 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def available() -> bool:
-    """Whether this system has Unix sockets."""
+    """Tell whether this system has Unix sockets."""
     return hasattr(socket, "AF_UNIX")
 
 
 def real(url: str | None) -> Location | None:
-    """The location of a store with the real path of its file; None for a store that is not in a file."""
+    """Return the location of a store with the real path of its file; None for a store that is not in a file."""
     location = environment.locate(url)
     if location.path is None:
         return None
@@ -62,13 +62,13 @@ def real(url: str | None) -> Location | None:
 
 
 def absolute_url(url: str | None) -> str | None:
-    """The URL of a store that means the same in every working directory, and says which of them led to it."""
+    """Return the URL of a store that means the same in every working directory, and says which of them led to it."""
     location = None if url is None else real(environment.led_by_folder(url))
     return url if location is None or location.path is None else location.as_url()
 
 
 def socket_path(database: Path) -> Path:
-    """The socket of a database, which is named by its real path: beside it, as ``<database>.sock``.
+    """Return the socket of a database, which is named by its real path: beside it, as ``<database>.sock``.
 
     Where that path would be too long, or others may put files beside the database, or the user may not, it is in the
     user's own folder.
@@ -109,7 +109,7 @@ def prepare(folder: Path) -> None:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether the path is a socket that belongs to the user."""
+    """Tell whether the path is a socket that belongs to the user."""
     try:
         status = path.lstat()
     except OSError:
@@ -118,14 +118,14 @@ def is_ours(path: Path) -> bool:
 
 
 def peer_is_us(end: socket.socket) -> bool:
-    """Whether the peer process runs as the same user; True on systems that do not report it."""
+    """Tell whether the peer process runs as the same user; True on systems that do not report it."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
     return _peer(end)[1] == os.geteuid()
 
 
 def _peer(end: socket.socket) -> tuple[int, int]:
-    """The peer process and its user."""
+    """Return the peer process and its user."""
     pid, uid, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     return int(pid), int(uid)
 
@@ -193,7 +193,7 @@ def ending_within(seconds: float) -> Iterator[None]:
 
 
 def hung_up(end: int) -> bool:
-    """Whether the peer closed the socket; a peer that only stopped sending still reads."""
+    """Tell whether the peer closed the socket; a peer that only stopped sending still reads."""
     poll = select.poll()
     poll.register(end, 0)
     return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
@@ -202,7 +202,7 @@ def hung_up(end: int) -> bool:
 def greeting(
     where: Location, profile: str, settings: Settings | None = None, stamp: str | None = None
 ) -> dict[str, str]:
-    """The greeting of a server, which a client compares with its own: version, file, vectors, profile and settings.
+    """Return a server's greeting, which a client compares with its own: version, file, vectors, profile and settings.
 
     ``stamp`` identifies an embedder; None means that of the settings.
     """
@@ -241,7 +241,7 @@ def check_in_place(greeting: Mapping[str, str] | None) -> None:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether no other user can create files in the folder or remove this user's."""
+    """Tell whether no other user can create files in the folder or remove this user's."""
     try:
         status = folder.stat()
     except OSError:

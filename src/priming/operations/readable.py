@@ -59,7 +59,7 @@ def readable(op: Op, answer: Any, budget: int = BUDGET, limit: int | None = None
 
 
 def _rest(op: Op, last: Any, following: Any) -> str:
-    """How to get what is left after the last thing that is told; empty where nothing but the whole would have it."""
+    """Tell how to get what is left after the last thing that is told; empty where only the whole would have it."""
     arguments = declaration(op.method).arguments
     if isinstance(last, Mapping) and "after" in arguments and "key" in last:
         return f"call {op.name} with after = {label(last['key'])}"
@@ -70,7 +70,7 @@ def _rest(op: Op, last: Any, following: Any) -> str:
 
 
 def _whole(op: Op) -> str:
-    """How to get less, or all."""
+    """Return how to get less, or all."""
     arguments = declaration(op.method).arguments
     narrower = [
         name
@@ -82,7 +82,7 @@ def _whole(op: Op) -> str:
 
 
 def _pruned(value: Any) -> Any:
-    """A value without what tells a reader nothing: what is empty, and the id of what has a key."""
+    """Return a value without what tells a reader nothing: what is empty, and the id of what has a key."""
     if isinstance(value, list):
         return [_pruned(each) for each in value]
     if not isinstance(value, Mapping):
@@ -104,7 +104,7 @@ def _pruned(value: Any) -> Any:
 
 
 def _lines(answer: Any) -> Iterator[str]:
-    """The lines of a whole answer."""
+    """Yield the lines of a whole answer."""
     if isinstance(answer, str):
         yield from visible(answer).splitlines()
     elif isinstance(answer, list):
@@ -117,7 +117,7 @@ def _lines(answer: Any) -> Iterator[str]:
 
 
 def _list(things: Sequence[Any], indent: str = "") -> Iterator[str]:
-    """A line for each thing, after one for what all of them have."""
+    """Yield a line for each thing, after one for what all of them have."""
     alike = len(things) > 1 and all(isinstance(thing, Mapping) for thing in things)
     fields = (
         [{(name, _in_line(name, part)) for name, part in thing.items()} for thing in things] if alike else []
@@ -132,7 +132,7 @@ def _list(things: Sequence[Any], indent: str = "") -> Iterator[str]:
 
 
 def _field(name: str, value: Any, indent: str = "") -> Iterator[str]:
-    """A field: on its line what is short, else what it has in the lines below."""
+    """Yield a field: on its line what is short, else what it has in the lines below."""
     words = label(name.replace("_", "-")).replace("-", " ")
     if (line := _in_line(name, value)) is not None:
         yield f"{indent}{words}: {line}"
@@ -146,7 +146,7 @@ def _field(name: str, value: Any, indent: str = "") -> Iterator[str]:
 
 
 def _item(thing: Any) -> Iterator[str]:
-    """A thing of a list: its name, what is short of it, and its text in a line; below that what has parts."""
+    """Yield a thing of a list: its name, what is short of it, and its text in a line; below that what has parts."""
     if not isinstance(thing, Mapping):
         yield f"- {_in_line('', thing) or json_text(thing)}"
         return
@@ -165,13 +165,13 @@ def _item(thing: Any) -> Iterator[str]:
 
 
 def _named(name: str, value: Any) -> str:
-    """A field in a line; what a line begins or ends with needs no name."""
+    """Return a field in a line; what a line begins or ends with needs no name."""
     line = _in_line(name, value) or ""
     return line if name in (*_FIRST, *_TEXTS) else f"{label(name).replace('_', ' ')} {line}"
 
 
 def _in_line(name: str, value: Any) -> str | None:
-    """A value that fits in a line; None for what has parts of its own."""
+    """Return a value that fits in a line; None for what has parts of its own."""
     if name in _TEXTS and isinstance(value, str):
         return quote_text(value)
     if isinstance(value, Mapping):
@@ -192,7 +192,7 @@ def _in_line(name: str, value: Any) -> str | None:
 
 
 def _scalar(value: Any) -> str:
-    """A number, a time to the second, a name as it stands, or a text as one string."""
+    """Return a number, a time to the second, a name as it stands, or a text as one string."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -19,12 +19,12 @@ _STATE = ("status", "weight", "confidence", "priority", "confirmed", "overridden
 
 
 def is_short(op: Op) -> bool:
-    """Whether an agent gets a short reply: to an operation that writes, and answers with one thing."""
+    """Tell whether an agent gets a short reply: to an operation that writes, and answers with one thing."""
     return op.writes and not op.long and op.answers in _FIELDS
 
 
 def short(op: Op, answer: Fields, logged: Fields | None) -> tuple[dict[str, Any], str]:
-    """The short reply to an operation: a few fields of the answer for programs, and lines for the model.
+    """Return the short reply to an operation: a few fields of the answer for programs, and lines for the model.
 
     ``logged`` is the operation as the log has it; None where nothing was written, or the answer is the operation.
     """
@@ -48,7 +48,7 @@ def short(op: Op, answer: Fields, logged: Fields | None) -> tuple[dict[str, Any]
 
 
 def without_rows(op: Op, answer: Any) -> Any:
-    """An answer without the rows that operations changed: an agent that needs them names one operation."""
+    """Return an answer without the rows that operations changed: an agent that needs them names one operation."""
     if op.name == "operation":
         return answer
     if op.answers == "list[Operation]":
@@ -64,7 +64,7 @@ def _rowless(operation: Fields) -> dict[str, Any]:
 
 
 def _short_night(night: Fields) -> dict[str, Any]:
-    """A night of sleep without rows, with the first of its changes; ``omitted`` counts the others.
+    """Return a night of sleep without rows, with the first of its changes; ``omitted`` counts the others.
 
     A proposal is applied by its id, whatever the reply to it lists.
     """
@@ -89,7 +89,7 @@ def _short_night(night: Fields) -> dict[str, Any]:
 
 
 def _bounded(value: Any) -> Any:
-    """A value with few of its members, and the beginning of a long text."""
+    """Return a value with few of its members, and the beginning of a long text."""
     if isinstance(value, str) and len(value) > _LONGEST:
         return f"{value[:_LONGEST]}…"
     if isinstance(value, list):
@@ -104,7 +104,7 @@ _RETOLD = ("undo", "rollback")
 
 
 def _moves(operation: Fields, op: Op) -> Iterator[str]:
-    """The lines of an operation's message, or else the changes of its rows."""
+    """Yield the lines of an operation's message, or else the changes of its rows."""
     message = operation.get("message")
     if message:
         yield from message.splitlines()
@@ -113,7 +113,7 @@ def _moves(operation: Fields, op: Op) -> Iterator[str]:
 
 
 def _changes(operation: Fields) -> Iterator[str]:
-    """A line for each memory that changed, and a number of links."""
+    """Yield a line for each memory that changed, and a number of links."""
     links = {"new": 0, "removed": 0, "moved": 0}
     for change in operation["changes"]:
         before, after, table = change["before"], change["after"], change["table"]
@@ -131,7 +131,7 @@ def _changes(operation: Fields) -> Iterator[str]:
 
 
 def _change(before: Fields | None, after: Fields | None) -> str:
-    """How the state of a memory changed."""
+    """Return how the state of a memory changed."""
     if before is None or after is None:
         return "new" if after else "removed"
     moves = [
@@ -155,7 +155,7 @@ def _remembered(answer: Fields) -> Iterator[str]:
 
 
 def _learned(answer: Fields) -> Iterator[str]:
-    """The rule that now applies, read back from the store, and the reason for its placement."""
+    """Yield the rule that now applies, read back from the store, and the reason for its placement."""
     when = f" when {compact(answer['when'])}" if answer["when"] else ""
     rule = f"{answer['rule']}{when}, confidence {answer['confidence']:.2f}"
     yield f"{label(answer['key'])}: {rule}: {quote_text(answer['content'])}"
@@ -209,7 +209,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def lean(schema: Any) -> Any:
-    """A request's schema without parts that models do not need: repeated titles, nulls, other forms of lists."""
+    """Strip a request's schema of parts that models do not need: repeated titles, nulls, other forms of lists."""
     if isinstance(schema, list):
         return [lean(item) for item in schema]
     if not isinstance(schema, dict):
@@ -228,7 +228,7 @@ _BY_NAME = ("properties", "$defs")
 
 
 def shown(op: Op, answer: Any, limit: int | None = None) -> str:
-    """An answer as a model reads it; ``limit`` is that of a list."""
+    """Return an answer as a model reads it; ``limit`` is that of a list."""
     if op.answers == "Proposal":
         return "\n".join(_night_lines(answer))
     if op.name not in ("recall", "active"):
@@ -245,7 +245,7 @@ def shown(op: Op, answer: Any, limit: int | None = None) -> str:
 
 
 def limit_of(op: Op, request: Fields) -> int | None:
-    """The most things that an answer to a request may have; None without a limit."""
+    """Return the most things that an answer to a request may have; None without a limit."""
     argument = op.declared.arguments.get("limit")
     names = (name for name in request if op.other_names.get(name, name) == "limit")
     limit = next((request[name] for name in names), None)
@@ -254,7 +254,7 @@ def limit_of(op: Op, request: Fields) -> int | None:
 
 
 def _night_lines(night: Fields) -> Iterator[str]:
-    """A bounded night: what it did or proposes, and how to go on."""
+    """Yield a bounded night: what it did or proposes, and how to go on."""
     omitted = night["omitted"]
     number = len(night["items"]) + omitted["items"]
     done = "changed" if night["operation"] else "would change" if number else "changed"
@@ -275,10 +275,10 @@ def _night_lines(night: Fields) -> Iterator[str]:
 
 
 def wrapped(answer: Any, reason: str | None) -> dict[str, Any]:
-    """An answer that is not an object, wrapped in one."""
+    """Return an answer that is not an object, wrapped in one."""
     return {"result": answer} if reason is None else {"result": answer, "reason": reason}
 
 
 def compact(value: Any) -> str:
-    """A value as JSON without spaces."""
+    """Return a value as JSON without spaces."""
     return json_text(value, separators=(",", ":"))

@@ -49,7 +49,7 @@ _MEMBERS = 100
 
 
 def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any]:
-    """The arguments of the operation's function from a request, or one ``ParamError`` for all that is wrong with it.
+    """Read the arguments of an operation's function from a request; one ``ParamError`` has all that is wrong with it.
 
     A list may be sent as an array, as JSON text, or as words between commas; null means the default. ``forgiving``
     accepts other names for arguments (``Op.other_names``), a cue's parts beside the other arguments, and "" for null
@@ -72,7 +72,7 @@ def arguments(op: Op, request: Any, *, forgiving: bool = False) -> dict[str, Any
 def _read_arguments(
     fields: Mapping[str, _Field], sent: Mapping[str, Any], place: Place, wrong: Problems
 ) -> dict[str, Any]:
-    """The values of the arguments that were sent."""
+    """Return the values of the arguments that were sent."""
     values = {}
     for name, field in fields.items():
         if name in sent:
@@ -93,13 +93,13 @@ def _check_members(name: str, value: Any) -> None:
 
 
 def argument_names(op: Op) -> tuple[str, ...]:
-    """The names of the arguments of an operation."""
+    """Return the names of the arguments of an operation."""
     return tuple(_signature(op))
 
 
 @cache
 def request_schema(op: Op, *, own: bool = True) -> dict[str, Any]:
-    """The JSON schema of an operation's request; without ``own``, as others than the user may send it."""
+    """Return the JSON schema of an operation's request; without ``own``, as others than the user may send it."""
     schema = _request(op)
     if own or not op.own:
         return schema
@@ -109,7 +109,7 @@ def request_schema(op: Op, *, own: bool = True) -> dict[str, Any]:
 
 @cache
 def answer_schema(name: str) -> dict[str, Any]:
-    """The JSON schema of an operation's answer, as ``priming.serialization.encode`` writes it."""
+    """Return the JSON schema of an operation's answer, as ``priming.serialization.encode`` writes it."""
     return json_shapes.schema_of(named(name).answer)
 
 
@@ -159,7 +159,7 @@ _CUE_SCHEMA = object_schema(
 
 
 def _read_cue(value: Any, place: Place, wrong: Problems) -> Any:
-    """What recall starts from, of an object."""
+    """Return what recall starts from, of an object."""
     value = parsed(value, "{")
     if not isinstance(value, Mapping):
         rule = 'must be an object, in a cue for instance {"text": "…", "file": "…"}'
@@ -173,7 +173,7 @@ def _read_cue(value: Any, place: Place, wrong: Problems) -> Any:
 
 @cache
 def _signature(op: Op) -> dict[str, Any]:
-    """The type of each argument that a request may carry."""
+    """Return the type of each argument that a request may carry."""
     hints = get_type_hints(op.function)
     carried: dict[str, Any] = {}
     for name, parameter in inspect.signature(op.function).parameters.items():
@@ -189,7 +189,7 @@ def _signature(op: Op) -> dict[str, Any]:
 
 @cache
 def _fields(op: Op) -> dict[str, _Field]:
-    """The arguments that a request may carry, by name."""
+    """Return the arguments that a request may carry, by name."""
     parameters = inspect.signature(op.function).parameters
     meanings, fields = op.meanings, {}
     for name, hint in _signature(op).items():
@@ -208,7 +208,7 @@ def _fields(op: Op) -> dict[str, _Field]:
 
 @cache
 def _request(op: Op) -> JsonSchema:
-    """The schema of a request, with the schemas that it refers to."""
+    """Return the schema of a request, with the schemas that it refers to."""
     fields = _fields(op)
     schema = object_schema(
         {name: field.schema for name, field in fields.items()},
@@ -225,13 +225,13 @@ def _title(op: Op) -> str:
 
 
 def _default(parameters: Mapping[str, Parameter], argument: str) -> Any:
-    """The default in JSON; null if the argument belongs to another operation."""
+    """Return the default in JSON; null if the argument belongs to another operation."""
     default = parameters[argument].default if argument in parameters else None
     return list(default) if isinstance(default, tuple) else default
 
 
 def _shape(op: str, name: str, hint: Any) -> Shape:
-    """How an argument of a type is sent."""
+    """Return how an argument of a type is sent."""
     parts = parts_of(hint)
     if len(parts) > 1:  # a text or a path
         return Shape({"type": "string"}, read_path)
@@ -248,7 +248,7 @@ def _shape(op: str, name: str, hint: Any) -> Shape:
 
 
 def _listed(name: str, inner: Any, op: str) -> Shape:
-    """A list: an array, JSON text of one, or words between commas."""
+    """Return a list: an array, JSON text of one, or words between commas."""
     if inner is str:
         choices = OWN_CHOICES.get((op, name), CHOICES.get(name))
         words = {"type": "string", **({"enum": list(choices)} if choices else {})}
@@ -263,7 +263,7 @@ def _listed(name: str, inner: Any, op: str) -> Shape:
 
 
 def _reader_of_item(op: Op) -> json_shapes.Read:
-    """The reader of a request within a list, whose null members are left out."""
+    """Return the reader of a request within a list, whose null members are left out."""
 
     def read(value: Any, place: Place, wrong: Problems) -> Any:
         if not isinstance(value, Mapping):
@@ -275,7 +275,7 @@ def _reader_of_item(op: Op) -> json_shapes.Read:
 
 
 def _renamed(op: Op, request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request with its arguments under their own names; two names of one argument must have the same value."""
+    """Return a request with its arguments under their own names; two names of one argument must have one value."""
     own_names = _signature(op)
     renamed = {name: value for name, value in request.items() if name in own_names}
     for name, value in request.items():
@@ -302,7 +302,7 @@ _CUE_ALONE = ("at",)
 
 
 def _rule(op: Op, problem: Problem) -> str:
-    """One thing that is wrong with a request, in words."""
+    """Say in words one thing that is wrong with a request."""
     name, rule = ".".join(map(str, problem.place)), problem.rule
     if rule == UNKNOWN:
         rule = op.unknown(name)

@@ -59,7 +59,7 @@ class Service(Protocol):
         ...
 
     def memory(self, namespace: str) -> AbstractContextManager[Memory]:
-        """The memory of a namespace in this process, for what a server does not do."""
+        """Return the memory of a namespace in this process, for what a server does not do."""
         ...
 
     def close(self) -> None:
@@ -149,7 +149,7 @@ class LocalService:
 
     @contextmanager
     def memory(self, namespace: str) -> Iterator[Memory]:
-        """The memory of a namespace; it stays open for later calls."""
+        """Hold the memory of a namespace; it stays open for later calls."""
         entry = self._take(namespace)
         try:
             yield entry.memory
@@ -259,7 +259,7 @@ class LocalService:
         )
 
     def _surplus(self) -> list[_OpenMemory]:
-        """Idle memories beyond the maximum, least recently used first, removed from the open ones."""
+        """Remove idle memories beyond the maximum from the open ones and return them, least recently used first."""
         idle = [name for name, entry in self._open.items() if not entry.calls]
         return [self._open.pop(name) for name in idle[: max(0, len(self._open) - self._most)]]
 
@@ -276,12 +276,12 @@ _NEVER_EMPTY = ("graph", "strengths")
 
 
 def may_be_empty(op: Op, answer: Any) -> bool:
-    """Whether an answer may be that of a namespace without memories."""
+    """Tell whether an answer may be that of a namespace without memories."""
     return not answer or op.name in _NEVER_EMPTY
 
 
 def reason_of(service: Service, namespace: str, op: Op, answer: Any) -> str | None:
-    """Why the answer of an operation that reads is empty; None if it is not, or has a field for the reason."""
+    """Tell why the answer of an operation that reads is empty; None if it is not, or has a field for the reason."""
     if op.writes or isinstance(answer, dict) or not may_be_empty(op, answer):
         return None
     reason = service.call(namespace, "status", {})["reason"]
@@ -292,7 +292,7 @@ Rebuild = Callable[["Memory", Operation], Any]
 
 
 def answer_of(op: Op, memory: Memory, logged: Operation) -> Any:
-    """The answer of a call that was carried out as the logged operation.
+    """Return the answer of a call that was carried out as the logged operation.
 
     Raises:
         StoreError: the log does not hold enough to rebuild it; the call was carried out nevertheless.
@@ -307,7 +307,7 @@ def answer_of(op: Op, memory: Memory, logged: Operation) -> Any:
 
 
 def _remembered(memory: Memory, logged: Operation) -> Remembered:
-    """The first memory of the operation is the one remembered; the others are names in it."""
+    """Return the first memory of the operation is the one remembered; the others are names in it."""
     row = _rows(logged, "memories")[0]
     key = memory.get(row["id"]).key
     if logged.kind != "remember":
@@ -348,7 +348,7 @@ def _events(memory: Memory, logged: Operation) -> list[StrengthEvent]:
 
 
 def _rows(logged: Operation, table: str) -> list[Mapping[str, Any]]:
-    """The rows of a table as the operation left them."""
+    """Return the rows of a table as the operation left them."""
     return [change.after for change in logged.changes if change.table == table and change.after is not None]
 
 

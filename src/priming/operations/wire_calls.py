@@ -26,7 +26,7 @@ def apply(memory: Memory, proposal: str, *, only: Collection[str] | None = None)
 
 
 def operation(memory: Memory, operation_id: str) -> Operation:
-    """The operation with an id and what it changed: a caller that lost the answer to a call finds it here.
+    """Return the operation with an id and what it changed: a caller that lost the answer to a call finds it here.
 
     Raises:
         NotFound: there is no such operation: the call was not carried out, or wrote nothing.
@@ -49,7 +49,7 @@ def pack_content(
     tags: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
 ) -> str:
-    """The file of a pack of active behaviours, as its text, without what this store knows of their use.
+    """Return the file of a pack of active behaviours, as its text, without what this store knows of their use.
 
     Args:
         name: what the pack is called, such as ``go-style``.
@@ -78,7 +78,7 @@ def pack_add(memory: Memory, pack: str, *, trust: str = "tool") -> Pack:
 
 
 def export_lines(memory: Memory, *, progress: Progress | None = None) -> Exported:
-    """The whole namespace, its log included, as JSON Lines."""
+    """Return the whole namespace, its log included, as JSON Lines."""
     with private_files.temporary_folder() as folder:
         path = Path(folder, "export.jsonl")
         number = memory.export(path, progress=progress)
@@ -98,7 +98,7 @@ def import_lines(memory: Memory, lines: str, *, progress: Progress | None = None
 
 @contextmanager
 def _file(name: str, argument: str, text: str) -> Iterator[Path]:
-    """A file of a text that was sent; errors name the argument, since the caller has no file."""
+    """Hold a file of a text that was sent; errors name the argument, since the caller has no file."""
     with private_files.temporary_folder() as folder:
         path = Path(folder, name)
         path.write_text(text, "utf-8")

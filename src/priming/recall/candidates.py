@@ -61,7 +61,7 @@ class RecallQuery:
 
 
 def cue_text(text: Any, cue: Cue) -> str:
-    """The text to match: the cue's text and its speaker; without a text, the values of the context."""
+    """Return the text to match: the cue's text and its speaker; without a text, the values of the context."""
     context = {name: check_text(f"cue.{name}", words(value)) for name, value in cue.context().items()}
     if text is not None and check_text("text", text).strip():
         if len(text) > STORE.content_limit:
@@ -75,19 +75,19 @@ def cue_text(text: Any, cue: Cue) -> str:
 
 
 def cue_texts(text: str, cue: Cue) -> list[str]:
-    """The texts in which a cue may name what it is about: what is asked, and the values of its context."""
+    """Return the texts in which a cue may name what it is about: what is asked, and the values of its context."""
     return [text, *(words(value) for value in cue.context().values())]
 
 
 def recall_context(profile: Profile, cue: Cue, text: str | None) -> Mapping[str, Any]:
-    """The context in which a recall evaluates conditions: in the profile of rules, that of ``active``."""
+    """Return the context in which a recall evaluates conditions: in the profile of rules, that of ``active``."""
     return context_of(cue, text) if profile.score == "floop" else cue.context()
 
 
 def eligible_candidates(
     memory: Namespace, query: RecallQuery, working: WorkingSet, valid: datetime
 ) -> tuple[dict[int, float], NDArray[np.bool_], NDArray[np.bool_]]:
-    """How well each document's predicates fit the cue, the rows that may be hits, the possible anchors."""
+    """Return how well each document's predicates fit the cue, the rows that may be hits, the possible anchors."""
     if query.kinds is None and query.condition is None and not query.context:
         return {}, working.eligible, working.pool
     living = working.alive.values.copy()
@@ -124,7 +124,7 @@ def eligible_candidates(
 
 
 def anchor_pool(profile: Profile, working: WorkingSet, pool: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Those of ``pool`` from which the profile starts: zero anchors of a kind mean none of that kind."""
+    """Return those of ``pool`` from which the profile starts: zero anchors of a kind mean none of that kind."""
     counts = _anchor_counts(profile)
     if all(counts.values()):
         return pool
@@ -133,7 +133,7 @@ def anchor_pool(profile: Profile, working: WorkingSet, pool: NDArray[np.bool_]) 
 
 
 def _anchor_counts(profile: Profile) -> dict[str, int]:
-    """How many episodes and how many others a profile starts from; empty where it does not tell them apart."""
+    """Return how many episodes and how many others a profile starts from; empty where it does not tell them apart."""
     anchors = profile.anchors
     if anchors is None or profile.score in ("arc", "world-weaver"):
         return {}
@@ -143,7 +143,7 @@ def _anchor_counts(profile: Profile) -> dict[str, int]:
 def no_result_reason(
     evidence: Evidence, eligible: NDArray[np.bool_], pool: NDArray[np.bool_], query: RecallQuery
 ) -> str | None:
-    """The reason why a recall has no result; None where it can have one."""
+    """Return the reason why a recall has no result; None where it can have one."""
     if not evidence.working.memories:
         now = "no memory holds now: valid_at asks for another time"
         return now if query.moment is None else "nothing was remembered at that time"
@@ -169,7 +169,7 @@ def no_result_reason(
 
 
 def _missing_date(evidence: Evidence, pool: NDArray[np.bool_]) -> str | None:
-    """What the cue calls its date, where it asks for nothing else and no memory is of it, near it, or names it."""
+    """Return what the cue calls its date, if it asks for nothing else and no memory is of it, near it or names it."""
     named = evidence.named_date
     if named is None or not evidence.asks_for_time:
         return None
@@ -178,12 +178,12 @@ def _missing_date(evidence: Evidence, pool: NDArray[np.bool_]) -> str | None:
 
 
 def _is_met(evidence: Evidence, pool: NDArray[np.bool_]) -> bool:
-    """Whether any memory that may answer has a word or a condition that the cue names."""
+    """Tell whether any memory that may answer has a word or a condition that the cue names."""
     return bool(evidence.context or (evidence.words[pool] > 0).any())
 
 
 def check_floor(floor: Any, profile: Profile, memory: Namespace) -> float:
-    """A floor of relevance, checked: a profile without relevance has none but 0."""
+    """Return a floor of relevance, checked: a profile without relevance has none but 0."""
     least = check_number("floor", floor, low=0.0, high=1.0)
     if least and profile.relevance is None:
         others = ", ".join(name for name, other in memory.profiles.items() if other.relevance)
@@ -193,7 +193,7 @@ def check_floor(floor: Any, profile: Profile, memory: Namespace) -> float:
 
 
 def relevance_floor(query: RecallQuery) -> float | None:
-    """The relevance below which hits are left out; None: where the answer ends by itself.
+    """Return the relevance below which hits are left out; None: where the answer ends by itself.
 
     By default, filtered recalls leave nothing out.
     """
@@ -217,12 +217,12 @@ NAMES = tuple(field.name for field in fields(RecallParams) if field.type == "flo
 
 
 def current_weights(weights: Mapping[str, float]) -> dict[str, float]:
-    """Stored weights without those of terms that recall no longer has."""
+    """Return stored weights without those of terms that recall no longer has."""
     return {name: value for name, value in weights.items() if name in NAMES}
 
 
 def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallParams:
-    """The recipe with some of its weights replaced; ``ParamError`` names those that are out of their range."""
+    """Return the recipe with some of its weights replaced; ``ParamError`` names those that are out of their range."""
     for name, value in weights.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ParamError(name, value, "must be a number")
@@ -231,7 +231,7 @@ def with_weights(params: RecallParams, weights: Mapping[str, float]) -> RecallPa
 
 
 def weighted_profile(memory: Namespace, profile: Profile) -> Profile:
-    """A profile with the weights that this namespace gives it."""
+    """Return a profile with the weights that this namespace gives it."""
     rows = memory.rows(WeightsRow, profile=profile.name)
     weights = current_weights(rows[0].weights) if rows else {}
     return replace(profile, recall=with_weights(profile.recall, weights)) if weights else profile

@@ -184,7 +184,7 @@ class CueReading:
         return np.array(sorted(places, key=lambda code: places[code]), np.int64)
 
     def _speaker(self, roles: Sequence[str]) -> int | None:
-        """The title of a speaker by roles, in small letters, with a capital or in capitals."""
+        """Return the title of a speaker by roles, in small letters, with a capital or in capitals."""
         names = (name for role in roles for name in (role, role.capitalize(), role.upper()))
         codes = map(self.working.titles.get, names)
         return next((code for code in codes if code is not None and self.speakers[code]), None)
@@ -213,14 +213,14 @@ class CueReading:
         return right
 
     def _with_all(self, names: Collection[str]) -> Bools:
-        """The documents whose text has every one of some terms, and there are any."""
+        """Return the documents whose text has every one of some terms, and there are any."""
         counts, lexicon = np.zeros(self.working.documents, np.int64), self.working.lexicon
         for code in (code for code in map(lexicon.code, names) if code is not None):
             counts[lexicon.postings(code).rows] += 1
         return np.asarray((counts == len(names)) & (counts > 0), np.bool_)
 
     def _said_by(self, names: Collection[str]) -> Bools:
-        """The documents whose speaker's name has one of some terms."""
+        """Return the documents whose speaker's name has one of some terms."""
         titles = map(frozenset, self.working.title_terms)
         own = np.array([*(not title.isdisjoint(names) for title in titles), False], np.bool_)
         own[:-1] &= self.speakers
@@ -252,7 +252,7 @@ class CueReading:
         return self.working.living.values if self.pool is None else self.pool
 
     def rarity(self, term: str) -> float:
-        """The idf of a term; a term that no memory contains has the greatest."""
+        """Return the idf of a term; a term that no memory contains has the greatest."""
         lexicon = self.working.lexicon
         code = lexicon.code(term)
         df = 0 if code is None else min(int(lexicon.df[code]), lexicon.documents)
@@ -276,7 +276,7 @@ class CueReading:
         return NO_POSTINGS if code is None else self.working.lexicon.postings(code)
 
     def _uses(self, term: str) -> Postings:
-        """The memories that were useful for cues with a term, and for how many."""
+        """Return the memories that were useful for cues with a term, and for how many."""
         working, rows, counts = self.working, list[int](), list[float]()
         for memory_id, count in working.cue_feedback.uses(term, self.cue_of_feedback).items():
             row = working.row_of.get(memory_id, NONE)
@@ -304,7 +304,7 @@ class CueReading:
         return {term: expansion for term, expansion in expansions.items() if expansion is not None}
 
     def _neighbours(self, words: Mapping[str, str]) -> Mapping[str, Neighbours]:
-        """The words near each word of the cue; names, dates, words with a digit and of another script have none."""
+        """Return words near each word of the cue; names, dates, words with a digit or of another script have none."""
         lexicon, p = self.working.lexicon, self.params
         alone = {term for word in self._names for term in terms(word, self.language)} | self.date_terms
         codes = {
@@ -342,7 +342,7 @@ class CueReading:
     def _expansion(
         self, term: str, word: str, neighbours: Neighbours | None, software: Sequence[tuple[int, ...]]
     ) -> Expansion | None:
-        """The words that count as a term: itself in full, near words, compounds, and software of its kind."""
+        """Return the words that count as a term: itself in full, near words, compounds, and software of its kind."""
         df, same = self.working.lexicon.df.values, self.working.lexicon.same(term, self._rereads)
         own = same[0] if same else None
         parts = {} if neighbours is None else self._near_shares(neighbours, own)
@@ -364,7 +364,7 @@ class CueReading:
         return None if {*self.working.read_in} <= {self.language} else self.language
 
     def _near_shares(self, neighbours: Neighbours, own: int | None) -> dict[int, float]:
-        """To what extent each near word counts as a term: by its similarity, and less if it is the more common.
+        """Tell to what extent each near word counts as a term: by its similarity, and less if it is the more common.
 
         A number is near no word: that "many" is near "10" says nothing of a memory.
         """
@@ -376,7 +376,7 @@ class CueReading:
         return self._by_rarity(dict(zip(codes.tolist(), shares.tolist(), strict=True)), own)
 
     def _by_rarity(self, shares: dict[int, float], own: int | None) -> dict[int, float]:
-        """The shares of words that count as a term: less, the commoner they are beside the term itself."""
+        """Return the shares of words that count as a term: less, the commoner they are beside the term itself."""
         if own is None or not shares:
             return shares
         rarity = self.working.lexicon.rarity([own, *shares])

@@ -43,12 +43,12 @@ def rank(query: RankingQuery) -> Ranked:
 
 
 def _best(query: RankingQuery, values: Floats, count: int) -> Ints:
-    """The documents of the largest positive values; of equal values the older memory comes first."""
+    """Return the documents of the largest positive values; of equal values the older memory comes first."""
     return best_rows(values, count, query.working.row.values)
 
 
 def _anchors(query: RankingQuery) -> dict[int, float]:
-    """The best episodes and the best of the other kinds, each with its evidence as activation."""
+    """Return the best episodes and the best of the other kinds, each with its evidence as activation."""
     chosen = query.profile.anchors
     assert chosen is not None, "a profile other than ``priming`` names its anchors"
     values = query.evidence.cosine
@@ -72,7 +72,7 @@ def _anchors(query: RankingQuery) -> dict[int, float]:
 
 
 def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation, Ints, bool]:
-    """The activation, the number of links into each active row, and whether any link leaves one."""
+    """Return the activation, the number of links into each active row, and whether any link leaves one."""
     graph = query.graph()
     steps = query.spread_params()
     if not query.spreading or "spread" in query.ablate:
@@ -95,7 +95,7 @@ def _spread(query: RankingQuery, anchors: dict[int, float]) -> tuple[Activation,
 
 
 def final_activation(profile: Profile, activation: Activation) -> tuple[Floats, NDArray[np.bool_]]:
-    """The activation after the profile's inhibition, cut and squash, and the rows that pass the cut."""
+    """Return the activation after the profile's inhibition, cut and squash, and the rows that pass the cut."""
     values = activation.values
     if profile.inhibit is not None:
         i = profile.inhibit
@@ -107,7 +107,7 @@ def final_activation(profile: Profile, activation: Activation) -> tuple[Floats, 
 
 
 def _ethos(query: RankingQuery) -> Ranked:
-    """Anchors by cosine, spread, then cosine, activation and in-degree; plain cosine where nothing spreads."""
+    """Spread from anchors by cosine, then rank by cosine, activation and in-degree; by cosine if nothing spreads."""
     steps = query.profile.spread
     if not query.spreading or not steps.gain or not steps.steps or "spread" in query.ablate:
         return _nearest(query)
@@ -121,7 +121,7 @@ def _ethos(query: RankingQuery) -> Ranked:
 
 
 def _nearest(query: RankingQuery) -> Ranked:
-    """As many memories as the limit, the nearest by cosine first, as a table of vectors has them: without a floor."""
+    """Return as many memories as the limit, nearest by cosine first, as a table of vectors does: without a floor."""
     may_answer = query.pool & query.eligible[query.working.row.values]
     cosine = query.evidence.signed_cosine
     best = _best(query, np.where(may_answer, cosine + _ABOVE, 0.0), query.limit)
@@ -129,7 +129,7 @@ def _nearest(query: RankingQuery) -> Ranked:
 
 
 def _cosines(query: RankingQuery, rows: Ints) -> Floats:
-    """The cosine of each row, 0 for rows without a text."""
+    """Return the cosine of each row, 0 for rows without a text."""
     documents, cosine = query.working.document.values[rows], query.evidence.cosine
     if not len(cosine):
         return np.zeros(len(rows))
@@ -159,7 +159,7 @@ def _poc(query: RankingQuery) -> Ranked:
 
 
 def _floop(query: RankingQuery) -> Ranked:
-    """The relevance of active memories, rules by the share of their conditions that hold, as ``active`` has it.
+    """Return the relevance of active memories, rules by the share of conditions that hold, as ``active`` has it.
 
     What is no rule and has no condition is as relevant as it is active.
     """
@@ -191,7 +191,7 @@ def _arc(query: RankingQuery) -> Ranked:
 
 
 def _world_weaver(query: RankingQuery) -> Ranked:
-    """Each kind of memory by its own score: episodes, procedures, and all other kinds as facts."""
+    """Return each kind of memory by its own score: episodes, procedures, and all other kinds as facts."""
     rows, records = _pool(query)
     semantic = _cosines(query, rows)
     days, rate = _ages(query.now, records), query.profile.forgetting_params.recency_rate
@@ -234,7 +234,7 @@ def _fact_scores(
 
 
 def _association(query: RankingQuery, rows: Ints) -> Floats:
-    """S: the associative strength from each entity that the cue names to each row; shape (rows, entities).
+    """Return S: the associative strength from each entity that the cue names to each row; shape (rows, entities).
 
     The fan of an entity is the number of its associations, whichever way they are stored.
     """
@@ -259,7 +259,7 @@ def _association(query: RankingQuery, rows: Ints) -> Floats:
 
 
 def _pool(query: RankingQuery) -> tuple[Ints, list[MemoryRecord]]:
-    """The memories nearest in meaning, from which a design without spreading chooses."""
+    """Return the memories nearest in meaning, from which a design without spreading chooses."""
     pool = query.profile.anchors.pool if query.profile.anchors else query.limit
     documents = _best(query, np.where(query.pool, query.evidence.cosine, 0.0), max(pool, query.limit))
     by_row = query.records(query.working.row[documents])
@@ -268,13 +268,13 @@ def _pool(query: RankingQuery) -> tuple[Ints, list[MemoryRecord]]:
 
 
 def _ages(now: datetime, records: list[MemoryRecord]) -> Floats:
-    """Days since each memory was last used, or recorded; never negative."""
+    """Return the days since each memory was last used, or recorded; never negative."""
     since = [record.use.last_used_at or record.recorded_at or now for record in records]
     return np.array([days_between(at, now) for at in since])
 
 
 def _event_ages(now: datetime, records: list[MemoryRecord]) -> Floats:
-    """Days since each episode happened, and since each other memory was last used, happened or was recorded."""
+    """Return days since each episode happened, and each other memory was last used, happened or was recorded."""
     since = [
         (None if record.kind == "episode" else record.use.last_used_at)
         or record.occurred_at

@@ -32,12 +32,12 @@ _FILE_KEY = "file:{}"
 
 @lru_cache(maxsize=1 << 14)
 def entity_key(form: str, name: str) -> str:
-    """The key that the entity of a name gets, unless another memory took it first."""
+    """Return the key that the entity of a name gets, unless another memory took it first."""
     return f"{form}:{slug(name)}" if form in (SESSION, TERM) else _KEY.format(slug(name))
 
 
 def file_key(path: str) -> str:
-    """The key of the entity of a file.
+    """Return the key of the entity of a file.
 
     >>> file_key("src/pool.py")
     'file:src/pool.py'
@@ -46,7 +46,7 @@ def file_key(path: str) -> str:
 
 
 def resolve_entity(stored: StoredNamespace, merged: str | None, slot: str, now: datetime) -> str | None:
-    """The id of the active entity that ``merged``, an entity of this slot, was merged into; None without one."""
+    """Return the id of the active entity that ``merged``, one of this slot, was merged into; None without one."""
     entity = None if merged is None else stored.record_named(merged, now)
     if entity is None or entity.status != "merged" or slot_of_record(entity) != slot:
         return None
@@ -62,7 +62,7 @@ def resolve_entity(stored: StoredNamespace, merged: str | None, slot: str, now: 
 def entities_in_cue(
     stored: StoredNamespace, working: WorkingSet, texts: Sequence[str], now: datetime
 ) -> list[int]:
-    """The rows of the entities that some texts name, each once; a merged name gives the entity it was merged into.
+    """Return the rows of the entities that texts name, each once; a merged name gives the entity it was merged into.
 
     A name that the namespace has is recognised whatever its case: "who runs kestrel" names Kestrel. Common
     words in lower case that are names elsewhere, such as "will", are not taken for names.
@@ -97,7 +97,7 @@ def _names_nothing(word: str) -> bool:
 
 
 def equivalent_names(stored: StoredNamespace, name: str, now: datetime) -> frozenset[str]:
-    """The names that mean the same as ``name`` through merged aliases, in normal form as ``name`` is."""
+    """Return the names that mean the same as ``name`` through merged aliases, in normal form as ``name`` is."""
     entity = stored.record_named(_KEY.format(slug(name)), now)
     if entity is None or slot_of_record(entity) != name:
         return frozenset((name,))
@@ -135,7 +135,7 @@ class FileNames:
                 self._by_ending[ending] = None
 
     def whole(self, ending: str) -> str | None:
-        """The only path that ends in this name; None where there is none, or several.
+        """Return the only path that ends in this name; None where there is none, or several.
 
         >>> names = FileNames()
         >>> names.add("src/pool.py"), names.add("src/__init__.py"), names.add("tests/__init__.py")
@@ -147,7 +147,7 @@ class FileNames:
 
 
 def _endings(path: str) -> Iterator[str]:
-    """What follows each slash of a path."""
+    """Yield what follows each slash of a path."""
     at = path.find("/")
     while at >= 0:
         yield path[at + 1 :]
@@ -173,7 +173,7 @@ class AnyCaseNames:
         self._mentions[entity] += 1
 
     def entities(self, text: str) -> Iterator[str]:
-        """The ids of the entities that a text names in small letters: "who runs kestrel" names Kestrel.
+        """Yield the ids of the entities that a text names in small letters: "who runs kestrel" names Kestrel.
 
         A single word counts if it is no common one, and if half of the memories that contain it name it; several
         words do as they are.
@@ -188,7 +188,7 @@ class AnyCaseNames:
                     yield entity
 
     def _names(self, word: str, entity: str) -> bool:
-        """Whether a word, if it is no common one, names an entity in half of the memories that contain it."""
+        """Tell whether a word, if it is no common one, names an entity in half of the memories that contain it."""
         stems = terms(word, "english")
         if len(stems) != 1 or word in NAMES_LIKE_WORDS or is_common(word) or is_formed(word):
             return False

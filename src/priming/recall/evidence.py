@@ -106,14 +106,14 @@ class Evidence(CueReading):
         return self._living(total)
 
     def covered(self, documents: Ints) -> Floats:
-        """How much of each term each document has: min(1, part), shape (documents, terms)."""
+        """Return how much of each term each document has: min(1, part), shape (documents, terms)."""
         norms, parts = self.working.lexicon.norms[documents], np.zeros((len(documents), len(self.terms)))
         for at, own in enumerate(self.postings):
             parts[:, at] = okapi(own.counts(documents), norms, 1.0)
         return np.minimum(1.0, parts)
 
     def have_all(self, documents: Ints) -> Bools:
-        """Whether each document has every term of the cue: it is about nothing else."""
+        """Tell whether each document has every term of the cue: it is about nothing else."""
         return np.asarray((self.covered(documents) > 0.0).all(axis=1) & bool(self.terms))
 
     @cached_property
@@ -122,7 +122,7 @@ class Evidence(CueReading):
         return self._living(self.working.lexicon.score(self.codes))
 
     def cosines(self, documents: Ints | None = None) -> Floats:
-        """Cosine of the cue and each of some documents (None: of all), or the best passage of each."""
+        """Return the cosine of the cue and each of some documents (None: of all), or the best passage of each."""
         cosines = np.round(self.working.vectors.exact(self.query, documents), EXACT)
         if self.params.passages:
             long, best = self.working.passages.best(self.query, documents)
@@ -149,7 +149,7 @@ class Evidence(CueReading):
         )
 
     def deviations(self, cosines: Floats) -> Floats:
-        """How many deviations each cosine is above what this cue has with anything, as far as vectors are trusted.
+        """Give the deviations of each cosine above what this cue has with anything, as far as vectors are trusted.
 
         A cue of figures alone, or of which the embedder knows no word, says nothing of any: 1200 is not nearly 1201.
         """
@@ -160,12 +160,12 @@ class Evidence(CueReading):
         return np.asarray(strength * (cosines - mean) / spread, np.float64)
 
     def fits(self, words: Floats, deviations: Floats) -> Floats:
-        """How well words (nats / ln N) and meaning fit together, in log-odds."""
+        """Return how well words (nats / ln N) and meaning fit together, in log-odds."""
         p = self.params
         return p.words * beyond_chance(words, p.incidental) + p.meaning * deviations
 
     def meaning(self, documents: Ints) -> Floats:
-        """Z: how many deviations the cosine of each document is above what this cue has with anything."""
+        """Return Z: how many deviations the cosine of each document is above what this cue has with anything."""
         values = self.deviations(self.cosines(documents))
         if self.working.missing_vectors:
             values = np.where(self.working.embedded[documents], values, 0.0)
@@ -174,7 +174,7 @@ class Evidence(CueReading):
         return np.asarray(values, np.float64)
 
     def match(self, rows: Ints) -> Floats:
-        """How well words and meaning of each row fit, in log-odds, 0 where they speak against it or are absent."""
+        """Tell how well words and meaning of each row fit, in log-odds, 0 if they speak against it or are absent."""
         every, values = self.working.document[rows], np.zeros(len(rows))
         documents = every[every != NONE]
         own = self.working.lexicon.score(self.codes, documents)
@@ -196,7 +196,7 @@ class Evidence(CueReading):
         return self.working.conversation_context.turn
 
     def covered_by_session(self, documents: Ints) -> Floats:
-        """The share of the cue, without speakers' names, that the conversation of each document has."""
+        """Return the share of the cue, without speakers' names, that the conversation of each document has."""
         around = self.working.conversation_context
         silent = np.array([term in self.speaker_terms for term in self.terms], np.bool_)
         rarity = np.where(silent, 0.0, self.idf)
@@ -231,7 +231,7 @@ class Evidence(CueReading):
         return float(self.covered_by_session(np.flatnonzero(of_speaker & self.turns)).max(initial=0.0))
 
     def answered(self, documents: Ints) -> Floats:
-        """How well the meaning of the question fits that each document follows; 0 where it follows none."""
+        """Return how well the meaning of the question fits that each document follows; 0 where it follows none."""
         working = self.working
         previous = working.conversations.previous.values[documents]
         follows = (previous != NONE) & self.turns[documents]
@@ -242,13 +242,13 @@ class Evidence(CueReading):
         return values
 
     def information(self, documents: Ints) -> Floats:
-        """What each turn tells: its names, numbers and times, and its new words, in [0, 1]."""
+        """Return what each turn tells: its names, numbers and times, and its new words, in [0, 1]."""
         working = self.working
         details = _DETAIL * working.specificity.values[documents] + working.novelty[documents]
         return np.asarray(np.minimum(1.0, np.log1p(details) / _FULL), np.float64)
 
     def candidates(self, pool: Bools) -> Ints:
-        """The documents worth scoring: the best by words, by meaning, by conversation, and of the date.
+        """Return the documents worth scoring: the best by words, by meaning, by conversation, and of the date.
 
         Of equals the older memory is the better, here as below, whichever documents its versions are: so the past is
         ranked as it was.
@@ -267,11 +267,11 @@ class Evidence(CueReading):
         return documents
 
     def _best(self, values: Floats, pool: Bools) -> Ints:
-        """The documents of the largest positive values."""
+        """Return the documents of the largest positive values."""
         return best_rows(np.where(pool & self.texts, values, 0.0), _FOUND, self.working.row.values)
 
     def nearest(self, pool: Bools) -> Ints:
-        """The documents nearest in meaning."""
+        """Return the documents nearest in meaning."""
         able, rows = pool & self.texts, self.working.row.values
         near, _ = self.working.neighbours.nearest(self.query, _FOUND, able, rows)
         by_passage = self.working.passages.nearest(self.query, _FOUND, able, rows)
@@ -284,14 +284,14 @@ class Evidence(CueReading):
         return np.concatenate([near, by_passage, np.array(best, np.int64)])
 
     def _of_sessions(self, pool: Bools) -> Ints:
-        """The turns that match best together with their conversation."""
+        """Return the turns that match best together with their conversation."""
         turns = np.flatnonzero(pool & self.texts & self.turns & (self.words > 0))
         match = self.params.words * self.words[turns] / self.size
         match += self.params.session * self.covered_by_session(turns)
         return turns[np.lexsort((self.working.row.values[turns], -match))[:_FOUND]]
 
     def outdated(self, documents: Ints, odds: Floats) -> Floats:
-        """How far a later version of each is there, one of another conversation that fits the cue about as well.
+        """Tell how far a later version of each is there, one of another conversation that fits the cue about as well.
 
         Two are versions of one memory where each is nearer to the other than to all but one of the rest; what fits
         less than the later may be what that leads to. A cue that names a time asks for what was so then; what has a
@@ -330,7 +330,7 @@ class Evidence(CueReading):
         return values
 
     def figures(self, documents: Ints) -> dict[str, Floats]:
-        """The figures of some documents by the name of their weight."""
+        """Return the figures of some documents by the name of their weight."""
         working, turns, none = self.working, self.turns[documents], np.zeros(len(documents))
         title = working.title.values[documents]
         values = {

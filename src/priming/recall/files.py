@@ -39,7 +39,7 @@ _SHORTEST = 3
 
 
 def released(match: Floats, age: Floats, sharpness: float, decay: float) -> Floats:
-    """The activation of memories before they divide it: a = (r / max r)^s · (1 + age)^−d.
+    """Return the activation of memories before they divide it: a = (r / max r)^s · (1 + age)^−d.
 
     Args:
         match: r ≥ 0, how well each memory matches the task, shape (n,).
@@ -58,7 +58,7 @@ def released(match: Floats, age: Floats, sharpness: float, decay: float) -> Floa
 
 
 def divided(weight: Floats, fan: Ints, power: float) -> Floats:
-    """The weight of each link from a memory to a file: w · fan^−f, by the number of files that the memory touches.
+    """Return the weight of each link from a memory to a file: w · fan^−f, by how many files the memory touches.
 
     >>> divided(np.array([1.0, 0.5]), np.array([1, 4]), 0.5).tolist()
     [1.0, 0.25]
@@ -68,7 +68,7 @@ def divided(weight: Floats, fan: Ints, power: float) -> Floats:
 
 
 def lifted(rate: Floats, half: float) -> Floats:
-    """What a file takes of the activation that is passed to it: h / (h + b), by its base rate b.
+    """Return what a file takes of the activation that is passed to it: h / (h + b), by its base rate b.
 
     A file that nearly every commit touches, such as a changelog, says little about any of them.
 
@@ -81,7 +81,7 @@ def lifted(rate: Floats, half: float) -> Floats:
 
 @lru_cache(maxsize=TERM_CACHE)
 def path_terms(path: str) -> tuple[str, ...]:
-    """The terms of a path or a task, in which the parts of ``camelCase`` are words too.
+    """Return the terms of a path or a task, in which the parts of ``camelCase`` are words too.
 
     >>> path_terms("src/http/connectionPool.py")
     ('src', 'http', 'connect', 'pool', 'py')
@@ -90,7 +90,7 @@ def path_terms(path: str) -> tuple[str, ...]:
 
 
 def named_files(task: str, paths: Sequence[str], stem: float) -> Floats:
-    """How much a task names each file: 1 by its path or the end of it, ``stem`` by its name without the ending.
+    """Tell how much a task names each file: 1 by its path or the end of it, ``stem`` by its name without the ending.
 
     A name that several files have counts for each in part.
 
@@ -113,7 +113,7 @@ def named_files(task: str, paths: Sequence[str], stem: float) -> Floats:
 
 @lru_cache(maxsize=TERM_CACHE)
 def _names(path: str) -> tuple[Collection[str], str]:
-    """What a file can be called: its path and what follows each of its slashes; and its bare name."""
+    """Return what a file can be called: its path and what follows each of its slashes; and its bare name."""
     parts = caseless(path).split("/")
     ends = frozenset("/".join(parts[i:]) for i in range(len(parts)))
     bare = parts[-1].rpartition(".")[0] or parts[-1]
@@ -148,11 +148,11 @@ class FileIndex:
     """The number of terms in the path of each file."""
 
     def offered(self, rows: int) -> Bools:
-        """The rows of files that exist, as far as is known, among so many."""
+        """Return the rows of files that exist, as far as is known, among so many."""
         return row_mask(self.rows[~self.gone], rows)
 
     def touching(self, rows: int) -> Bools:
-        """The rows of memories that touch or name a file, among so many."""
+        """Return the rows of memories that touch or name a file, among so many."""
         return row_mask(self.memory, rows)
 
 
@@ -160,7 +160,7 @@ _cached: WeakKeyDictionary[WorkingSet, tuple[int, FileIndex]] = WeakKeyDictionar
 
 
 def files_of(memory: Namespace, working: WorkingSet) -> FileIndex:
-    """The files of a namespace, read again only after an operation."""
+    """Return the files of a namespace, read again only after an operation."""
     head, index = _cached.get(working, (NONE, None))
     if index is None or head != working.head:
         index = _read(memory, working)
@@ -216,7 +216,7 @@ def _words(counted: list[Counter[str]]) -> dict[str, tuple[Ints, Floats]]:
 
 
 def links_of(working: WorkingSet, relation: str) -> Ints:
-    """The numbers of the living links of a relation."""
+    """Return the numbers of the living links of a relation."""
     topology = working.topology
     if not topology.has_relation(relation):
         return np.zeros(0, np.int64)
@@ -224,7 +224,7 @@ def links_of(working: WorkingSet, relation: str) -> Ints:
 
 
 def row_mask(rows: Ints, count: int) -> Bools:
-    """Which of ``count`` rows are among ``rows``."""
+    """Tell which of ``count`` rows are among ``rows``."""
     mask = np.zeros(count, np.bool_)
     mask[rows] = True
     return mask
@@ -287,7 +287,7 @@ class _Part:
 
 
 def _anchors(query: RankingQuery, files: FileIndex, with_paths: Floats) -> tuple[Ints, Floats]:
-    """The memories that match the task best, of those that concern files, and the activation that each releases."""
+    """Return the memories that match the task best, of those about files, and the activation that each releases."""
     working = query.working
     match = np.asarray(scaled(with_paths))
     match += scaled(np.where(query.pool, query.evidence.words, 0.0))
@@ -298,7 +298,7 @@ def _anchors(query: RankingQuery, files: FileIndex, with_paths: Floats) -> tuple
 
 
 def _with_paths(query: RankingQuery, files: FileIndex) -> Floats:
-    """BM25 of the task in each memory as if the paths of its files were part of its text."""
+    """Return BM25 of the task in each memory as if the paths of its files were part of its text."""
     working, lexicon = query.working, query.working.lexicon
     document = working.document[files.memory]
     added = np.bincount(document, files.lengths[files.file], minlength=working.documents)
@@ -326,7 +326,7 @@ def _with_paths(query: RankingQuery, files: FileIndex) -> Floats:
 
 
 def _between_files(working: WorkingSet, files: FileIndex) -> list[_Part]:
-    """The links among files: a gone file passes all to its later name, others a share to those changed with them."""
+    """Return links among files: one gone passes all to its later name, others a share to those changed with them."""
     topology = working.topology
     together, renamed = links_of(working, CO_CHANGED), links_of(working, RENAMED)
     gone = row_mask(files.rows[files.gone], working.rows)[topology.source[renamed]]
@@ -342,7 +342,7 @@ def _between_files(working: WorkingSet, files: FileIndex) -> list[_Part]:
 
 
 def _graph(rows: int, parts: list[_Part]) -> Graph:
-    """The links of all parts as a graph."""
+    """Return the links of all parts as a graph."""
     return Graph.from_links(
         rows,
         np.concatenate([part.source for part in parts]),

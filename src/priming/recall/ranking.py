@@ -65,11 +65,11 @@ class RankingQuery:
         return self.evidence.ablate
 
     def spread_params(self) -> SpreadParams:
-        """The profile's spreading parameters, with the relations of this namespace that take activation away."""
+        """Return the profile's spreading parameters, with this namespace's relations that take activation away."""
         return signed(self.profile.spread, self.working)
 
     def graph(self) -> WeightedGraph:
-        """The links as the profile weighs them, without the ablated ones."""
+        """Return the links as the profile weighs them, without the ablated ones."""
         off = {"next": FOLLOWING, "names": NAMING}
         silent = tuple((relation, 0.0) for name in off if name in self.ablate for relation in off[name])
         return WeightedGraph(self.working, self.profile, self.now, silent)
@@ -85,7 +85,7 @@ class Ranked:
     activation: Activation | None = None
 
     def only(self, places: Ints) -> Ranked:
-        """The rows at some places, in that order."""
+        """Return the rows at some places, in that order."""
         components = {name: values[places] for name, values in self.components.items()}
         return replace(self, rows=self.rows[places], scores=self.scores[places], components=components)
 
@@ -98,7 +98,7 @@ def best_hits(
     activation: Activation | None = None,
     ties: Sequence[Floats] = (),
 ) -> Ranked:
-    """The eligible rows, best first; of equal scores that of higher ``ties`` comes first, then the older memory."""
+    """Return eligible rows, best first; of equal scores that of higher ``ties`` first, then the older memory."""
     keep = query.eligible[rows]
     rows, scores = rows[keep], np.round(scores[keep], EXACT)
     lesser = [-np.round(values[keep], EXACT) for values in reversed(ties)]
@@ -118,7 +118,7 @@ _LEAST, _MOST = -700.0, 50.0
 
 
 def rank_by_probability(query: RankingQuery) -> Ranked:
-    """Order candidates by the probability that each is what the cue needs; its log-odds are the components."""
+    """Rank candidates by the probability that each is what the cue needs; its log-odds are the components."""
     p, working, law = query.profile.recall, query.working, query.profile.relevance or RelevanceParams()
     scored = Scored.of(query.evidence, query.evidence.candidates(query.pool))
     rows, activation = working.row[scored.documents], None
@@ -153,7 +153,7 @@ def rank_by_probability(query: RankingQuery) -> Ranked:
 
 
 def either(odds: Floats, arrived: Floats) -> Floats:
-    """What speaks for each, for its own sake or as a continuation; the best stands before what follows from it."""
+    """Tell what speaks for each, for its own sake or as a continuation; the best precedes what follows from it."""
     return np.asarray(np.minimum(np.logaddexp(odds, arrived), odds.max(initial=-np.inf)), np.float64)
 
 
@@ -166,7 +166,7 @@ def among_rivals(
     best: Ints,
     room: Floats,
 ) -> Floats:
-    """The probability that each is needed for its own sake or as the continuation of another, beside its rivals.
+    """Return the probability that each is needed for its own sake or as another's continuation, beside its rivals.
 
     Rivals of a memory for its own sake are all others, the ``best`` less what it has of the cue beyond each of them
     (``room``, log-odds, shape (memories, best)), those of a continuation are other continuations. ``leader`` is the
@@ -183,7 +183,7 @@ def among_rivals(
 
 
 def beyond(has: Floats, others: Floats, worth: Floats) -> Floats:
-    """What each memory has of the terms of a cue that each of others lacks, shape (memories, others).
+    """Return what each memory has of the terms of a cue that each of others lacks, shape (memories, others).
 
     >>> beyond(np.array([[1.0, 0.5]]), np.array([[0.0, 1.0]]), np.array([2.0, 3.0])).tolist()
     [[2.0]]
@@ -192,7 +192,7 @@ def beyond(has: Floats, others: Floats, worth: Floats) -> Floats:
 
 
 def by_row(rows: Ints, reached: Ints, arriving: Floats, anchors: Ints) -> tuple[Floats, Ints]:
-    """What arrives at each of some rows, and the place of the anchor from which most of it comes."""
+    """Return what arrives at each of some rows, and the place of the anchor from which most of it comes."""
     arrival, leader = np.zeros(len(rows)), np.full(len(rows), NONE)
     if len(reached):
         place = np.minimum(np.searchsorted(reached, rows), len(reached) - 1)
@@ -223,7 +223,7 @@ class Scored:
         return cls._compared(evidence, documents, *_alone(evidence, documents))
 
     def with_others(self, evidence: Evidence, documents: Ints) -> Scored:
-        """The same with more documents."""
+        """Return the same with more documents."""
         has, more = _alone(evidence, documents)
         figures = {
             name: np.concatenate([own.get(name, np.zeros(len(own["size"]))) for own in (self.figures, more)])
@@ -251,7 +251,7 @@ class Scored:
         return cls(documents, has, figures, terms, np.where(texts, odds, -np.inf))
 
     def outdated(self, evidence: Evidence) -> Floats:
-        """The log-odds that each loses to its later version."""
+        """Return the log-odds that each loses to its later version."""
         texts = self.documents != NONE
         if "outdated" in evidence.ablate:
             return np.zeros(len(texts))
@@ -261,7 +261,7 @@ class Scored:
 
 
 def _alone(evidence: Evidence, documents: Ints) -> tuple[Floats, dict[str, Floats]]:
-    """What each document has of the terms of the cue, and its figures by themselves."""
+    """Return what each document has of the terms of the cue, and its figures by themselves."""
     texts = documents != NONE
     has = np.zeros((len(documents), len(evidence.terms)))
     has[texts] = evidence.covered(documents[texts])
@@ -298,14 +298,14 @@ def arrivals(query: RankingQuery, scored: Scored) -> tuple[Activation, Ints, Flo
 
 
 def _spaced(values: Floats, where: Bools) -> Floats:
-    """Values of the rows with a text among all rows; 0 for the others."""
+    """Place the values of the rows with a text among all rows; 0 for the others."""
     every = np.zeros(len(where))
     every[where] = values
     return every
 
 
 def shares(odds: Floats, temperature: float) -> Floats:
-    """The activation of anchors: e^(d/τ) / (1 + Σ e^(d/τ)), the 1 for that none of them is what the cue needs.
+    """Return the activation of anchors: e^(d/τ) / (1 + Σ e^(d/τ)), the 1 for that none of them is what the cue needs.
 
     >>> shares(np.array([0.0, 0.0]), 0.4).round(3).tolist()
     [0.333, 0.333]
@@ -319,7 +319,7 @@ def rivalry(odds: Floats) -> float:
 
 
 def probability(odds: Floats) -> Floats:
-    """The probability of log-odds.
+    """Return the probability of log-odds.
 
     >>> probability(np.array([0.0, 2.0])).round(3).tolist()
     [0.5, 0.881]
@@ -332,7 +332,7 @@ _SURER = 1.5
 
 
 def bar(evidence: Evidence, ranked: Ranked, law: RelevanceParams) -> float:
-    """The probability from which hits are worth returning, at least half that of one of which nothing is known."""
+    """Return the probability from which hits are worth returning, at least half that of one nothing is known of."""
     p, best = evidence.params, float(ranked.scores[:1].max(initial=0.0))
     nothing = float(probability(np.array([p.constant + p.size * evidence.size]))[0])
     if best < _SURER * nothing and not evidence.literal[evidence.working.document[ranked.rows[:1]]].any():
@@ -341,7 +341,7 @@ def bar(evidence: Evidence, ranked: Ranked, law: RelevanceParams) -> float:
 
 
 def least_probability(chances: Floats, law: RelevanceParams) -> float:
-    """The probability from which a hit is worth returning: it raises the expected F-measure of the answer.
+    """Return the probability from which a hit is worth returning: it raises the expected F-measure of the answer.
 
     F_β = (1 + β²)·right / (β²·relevant + returned) weighs precision and recall, recall β² times as much. With
     probabilities p₁ ≥ p₂ ≥ … in place of what is right and what is relevant, a hit raises it if its probability is

@@ -140,7 +140,7 @@ def recall(
 
 
 def _kinds(kinds: Any) -> tuple[str, ...]:
-    """The kinds to return; files cannot stand beside others, as they are ranked by a law of their own."""
+    """Return the kinds to return; files cannot stand beside others, as they are ranked by a law of their own."""
     chosen = check_choices("kinds", kinds, RECALLED)
     if FILE in chosen and set(chosen) != {FILE}:
         rule = "must be the only kind: files are ranked by a law of their own, so recall them apart"
@@ -177,7 +177,7 @@ def _answer(memory: Namespace, query: RecallQuery) -> Recall:
 
 
 def _pack_hits(query: RecallQuery, hits: Sequence[Hit]) -> Packed | None:
-    """The text of the hits within the budget; None without hits."""
+    """Return the text of the hits within the budget; None without hits."""
     tiers = query.profile.tiers
     shown = packables(hits, query.tokens, tiers=tiers is not None) if hits else ()
     return pack(shown, query.tokens, tiers=tiers, header=HEADER) if hits else None
@@ -204,7 +204,7 @@ _NO_ROWS = Ranked(np.zeros(0, np.int64), np.zeros(0))
 
 
 def _find_hits(memory: Namespace, query: RecallQuery, watch: Stopwatch) -> tuple[Recall, traces.StoredTrace]:
-    """The answer before it is packed and traced, in one state of the store, and how activation reached its hits.
+    """Find the answer before it is packed and traced, in one state of the store, and how activation reached its hits.
 
     Another process may write or purge at the same time.
     """
@@ -283,7 +283,7 @@ def _ranking_query(
 
 
 def _most_ranked(memory: Namespace, query: RecallQuery) -> int:
-    """The number of hits to rank: their relevance depends on more hits than a short answer returns."""
+    """Return the number of hits to rank: their relevance depends on more hits than a short answer returns."""
     most, law = past_room(memory, query.limit), query.profile.relevance
     return most if law is None or query.of_files else max(most, law.width)
 
@@ -335,7 +335,7 @@ def _to_hits(
 
 
 def _spread_steps(memory: Namespace, working: WorkingSet, ranked: Ranked) -> tuple[Mapping[str, float], ...]:
-    """The activation of every row after each step, by key."""
+    """Return the activation of every row after each step, by key."""
     if ranked.activation is None:
         return ()
     flow = ranked.activation.flow

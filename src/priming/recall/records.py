@@ -26,13 +26,13 @@ from priming.types import MemoryRecord
 
 
 def get(memory: Namespace, key: str) -> MemoryRecord:
-    """The current version of a memory, by key or id, with any status; for a rule with the number of its recalls."""
+    """Return a memory's current version, by key or id, with any status; for a rule with the number of its recalls."""
     with memory.lock:
         return _with_shown(memory, [memory.find(key)])[0]
 
 
 def _with_shown(memory: Namespace, records: list[MemoryRecord]) -> list[MemoryRecord]:
-    """The records, those of rules with the number of stored recalls that returned them, and why they are quiet."""
+    """Return the records, those of rules with the number of stored recalls that gave them, and why they are quiet."""
     rules = [record for record in records if record.kind == "behavior"]
     counts = (
         {row.id: row.recalls for row in memory.rows(ShownRow, ids=[rule.id for rule in rules])}
@@ -94,7 +94,7 @@ def list_memories(
 
 
 def _is_gist(memory: Namespace, record: MemoryRecord) -> bool:
-    """Whether sleep made an entity, whoever rewrote it since."""
+    """Tell whether sleep made an entity, whoever rewrote it since."""
     if record.source == SLEEP_SOURCE or record.version == 1:
         return record.source == SLEEP_SOURCE
     return memory.rows(VersionRow, ids=[record.id])[0].source == SLEEP_SOURCE

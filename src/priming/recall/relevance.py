@@ -67,12 +67,12 @@ class Fit:
 
 
 def words(value: Any) -> str:
-    """A value of a cue as text to match words against; a list is joined."""
+    """Return a value of a cue as text to match words against; a list is joined."""
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def context_of(cue: Cue, text: str | None = None) -> Mapping[str, Any]:
-    """The context of a cue, its text included, with the language that a file or the text names if it gives none.
+    """Return a cue's context, its text included, with the language that a file or the text names if it gives none.
 
     ``text`` replaces that of the cue.
     """
@@ -94,7 +94,7 @@ def _with_language(context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _files(context: Mapping[str, Any]) -> list[str]:
-    """The files of a context."""
+    """Return the files of a context."""
     files = context.get("file") or ()
     return [files] if isinstance(files, str) else [str(file) for file in files]
 
@@ -114,7 +114,7 @@ def read_context(context: Mapping[str, Any]) -> ReadContext:
 
 
 def fit_of(when: Mapping[str, Any], reading: ReadContext) -> Fit | None:
-    """How conditions fit a context; None where it contradicts any of them."""
+    """Return how conditions fit a context; None where it contradicts any of them."""
     results = findings(when, reading.context)
     if results.get("task") == "absent" and findings(when, {"task": reading.hints})["task"] == "confirmed":
         results["task"] = "confirmed"
@@ -124,7 +124,7 @@ def fit_of(when: Mapping[str, Any], reading: ReadContext) -> Fit | None:
 
 
 def fits_of(whens: Iterable[Mapping[str, Any]], context: Mapping[str, Any]) -> list[Fit | None]:
-    """How the conditions of many memories fit a context, in their order."""
+    """Return how the conditions of many memories fit a context, in their order."""
     read_once = read_context(context)
     return [fit_of(when, read_once) for when in whens]
 
@@ -137,7 +137,7 @@ def cue_relevance(
     now: datetime,
     profile: Profile = FLOOP,
 ) -> Score:
-    """The score of floop for memories with activation ``values``, which replace a ``fit`` of NaN as the context.
+    """Return the score of floop for memories with activation ``values``, which replace a ``fit`` of NaN as context.
 
     ``active`` counts by id how often each was active so far.
     """
@@ -159,7 +159,7 @@ def cue_relevance(
 
 
 def _born(record: MemoryRecord, now: datetime) -> datetime:
-    """When a memory was made. An imported rule was made when it was first learned."""
+    """Return when a memory was made. An imported rule was made when it was first learned."""
     learned = record.occurred_at if record.kind == "behavior" else None
     times = (
         time_of(record.id),
@@ -172,7 +172,7 @@ def _born(record: MemoryRecord, now: datetime) -> datetime:
 
 
 def counts_of(records: list[MemoryRecord], name: str) -> Floats:
-    """A count of the use of each memory."""
+    """Return a count of the use of each memory."""
     return np.array([getattr(record.use, name) for record in records], np.float64)
 
 
@@ -198,7 +198,7 @@ class QuietRule:
 
 
 def quiet_rules(memory: Namespace, rules: Iterable[MemoryRecord]) -> dict[str, QuietRule]:
-    """Those of some rules that are quiet, by id; reads only the verdicts on rules that were overridden often enough.
+    """Return those of some rules that are quiet, by id; read only the verdicts on rules overridden often enough.
 
     A new text starts anew.
     """
@@ -221,13 +221,13 @@ def quiet_rules(memory: Namespace, rules: Iterable[MemoryRecord]) -> dict[str, Q
 
 
 def _judgement(row: VerdictRow) -> str | None:
-    """The judgement of a rule by a verdict; silence is an automatic confirmation."""
+    """Return the judgement of a rule by a verdict; silence is an automatic confirmation."""
     stated = _STATED.get(row.verdict)
     return "silent" if stated == "confirmed" and row.tier == "automatic" else stated
 
 
 def _before(rule: MemoryRecord, rows: Iterable[VerdictRow]) -> list[str]:
-    """The judgements that were imported as counts: their order is not known, so that overriding comes last."""
+    """Return the judgements that were imported as counts: their order is not known, so that overriding comes last."""
     counted = [_judgement(row) for row in rows]
     confirmed = rule.use.confirmed + rule.use.followed - counted.count("confirmed") - counted.count("silent")
     overridden = rule.use.overridden - counted.count("overridden")
@@ -239,14 +239,14 @@ def _before(rule: MemoryRecord, rows: Iterable[VerdictRow]) -> list[str]:
 def confirmed_by_teaching(
     memory: Namespace, rule: MemoryRecord, operation: str, now: datetime
 ) -> list[RowChange]:
-    """The confirmation of a quiet rule that is taught again, as its row; nothing for any other rule."""
+    """Return the confirmation of a quiet rule that is taught again, as its row; nothing for any other rule."""
     if not quiet_rules(memory, [rule]):
         return []
     return [RowChange(None, VerdictRow(rule.id, "confirmed", operation, "", now, "conscious"))]
 
 
 def done_instead(memory: Namespace, quiet: QuietRule) -> tuple[str, ...]:
-    """What was done instead of a quiet rule, the latest first.
+    """Return what was done instead of a quiet rule, the latest first.
 
     The overriding verdicts say so by their reasons, or by what proved useful in the same recall or operation; else
     it is what was learned about the same thing at that time.
@@ -261,7 +261,7 @@ def done_instead(memory: Namespace, quiet: QuietRule) -> tuple[str, ...]:
 
 
 def _useful_with(memory: Namespace, row: VerdictRow) -> list[str]:
-    """The texts of what was used or confirmed by the operation of a verdict, or for its recall."""
+    """Return the texts of what was used or confirmed by the operation of a verdict, or for its recall."""
     recalled = memory.rows(VerdictRow, recall=row.recall) if row.recall else []
     logged = memory.operation_of(row.operation)
     together = [change.after for change in logged.rows] if logged else []
@@ -272,7 +272,7 @@ def _useful_with(memory: Namespace, row: VerdictRow) -> list[str]:
 
 
 def _learned_at(memory: Namespace, rule: MemoryRecord, row: VerdictRow) -> list[str]:
-    """What was learned in the session of a verdict, or within an hour of it about the same words."""
+    """Return what was learned in the session of a verdict, or within an hour of it about the same words."""
     from priming.text.statements.judge import subjects
 
     ids = list(memory.names(session=row.session, limit=WINDOW)) if row.session else []

@@ -71,7 +71,7 @@ def files(
 
 
 def _causes(key: str, arriving: Mapping[str, Sequence[Step]], share: float = 1.0) -> list[tuple[str, float]]:
-    """What brought a file up, with its share of what arrived: of a renamed file, what touched the earlier name."""
+    """Tell what brought a file up, with its share of what arrived: of a renamed file, what touched its old name."""
     steps = arriving.get(key, ())
     total = sum(step.amount for step in steps)
     causes: dict[str, float] = {}
@@ -112,12 +112,12 @@ def _path(record: MemoryRecord) -> str:
 
 
 def _what(record: MemoryRecord) -> str:
-    """What a reason says: the gist of a memory, or a file that changes with this one."""
+    """Return what a reason says: the gist of a memory, or a file that changes with this one."""
     return record.gist if record.kind != "entity" else f"changes with {_path(record)}"
 
 
 def _packable(file: TaskFile) -> Packable:
-    """A file as a line, with its reasons, with the best of them, or alone."""
+    """Return a file as a line, with its reasons, with the best of them, or alone."""
     why = [f"{_commit(reason.key)}{quote_text(reason.gist)}" for reason in file.reasons]
     name = f"- {label(file.path)}"
     return Packable(
@@ -130,6 +130,6 @@ def _packable(file: TaskFile) -> Packable:
 
 
 def _commit(key: str) -> str:
-    """What git calls a commit by, before its message: seven letters of its hash; nothing for other memories."""
+    """Tell what git calls a commit by, before its message: seven letters of its hash; nothing for other memories."""
     commit = _COMMIT.match(key)
     return f"{commit[1]} " if commit else ""

@@ -74,21 +74,21 @@ class StoredTrace:
         return {memory_id: row for row, memory_id in enumerate(self.nodes)}
 
     def row(self, memory_id: str) -> int | None:
-        """The row of a memory; None if the trace does not contain it."""
+        """Return the row of a memory; None if the trace does not contain it."""
         return self._rows.get(memory_id)
 
     def is_anchor(self, row: int) -> bool:
-        """Whether the cue itself matched a memory."""
+        """Tell whether the cue itself matched a memory."""
         return bool(self.routes.history[0][row] > 0)
 
     def paths(self, rows: Collection[int]) -> dict[int, tuple[Arrival, ...]]:
-        """The path of the largest arrivals to each row; empty for a row whose largest source is the cue itself."""
+        """Return the path of largest arrivals to each row; empty for a row whose largest source is the cue itself."""
         if all(row in self.hit_paths for row in rows):
             return {row: self.hit_paths[row] for row in rows}
         return strongest_paths(self.routes, rows)
 
     def shares(self, row: int, floor: float = PLASTICITY.credit_floor) -> dict[Ends, float]:
-        """The share of each link in the activation that reached a row; smaller ones than ``floor`` are left out."""
+        """Return the share of each link in the activation that reached a row; those below ``floor`` are left out."""
         credit = path_credit(self.routes, row, floor=floor)
         return {(self.nodes[u], self.nodes[v], name): share for (u, v, name), share in credit.items()}
 
@@ -100,7 +100,7 @@ def stored_trace(
     matched: Matched | None = None,
     reasons: Mapping[int, tuple[str, ...]] | None = None,
 ) -> StoredTrace:
-    """The trace of a ranking: the routes of its hits and of the other active memories.
+    """Return the trace of a ranking: the routes of its hits and of the other active memories.
 
     ``matched`` returns how well the cue itself matched rows; without it, their activation as anchors is used.
     ``reasons`` are the conditions that matched, by row: then those rows are the seeds, and no others.
@@ -132,13 +132,13 @@ def stored_trace(
 
 
 def _renumbered(hop: Arrival, place: Mapping[int, int]) -> Arrival:
-    """A hop with other numbers for its rows."""
+    """Return a hop with other numbers for its rows."""
     ends = place[hop.source], place[hop.target]
     return Arrival(*ends, hop.relation, hop.step, hop.amount, hop.forward)
 
 
 def _no_routes(n: int) -> Routes:
-    """Routes without links: every row is an anchor."""
+    """Return routes without links: every row is an anchor."""
     empty = np.zeros(0, np.int64)
     return Routes(
         np.arange(n),
@@ -156,7 +156,7 @@ def _no_routes(n: int) -> Routes:
 def _levels(
     profile: Profile, activation: Activation, history: tuple[Ints, Floats], matched: Matched | None
 ) -> dict[int, tuple[float, bool]]:
-    """The level of each row that was active enough to be linked, and whether the row is a seed.
+    """Return the level of each row that was active enough to be linked, and whether the row is a seed.
 
     ``history`` is ``by_row`` of the flow. The level is the activation as the design squashes it; in a design without
     squashing, the row's peak over the steps as a share of the highest peak. In a small store every memory is an
@@ -179,7 +179,7 @@ def _levels(
 
 
 def encode_flow(flow: StoredTrace) -> bytes:
-    """A trace's flow as bytes: a header of JSON, then the arrays."""
+    """Return a trace's flow as bytes: a header of JSON, then the arrays."""
     r = flow.routes
     header = {
         "steps": r.steps,
@@ -195,7 +195,7 @@ def encode_flow(flow: StoredTrace) -> bytes:
 
 
 def decode_flow(nodes: Sequence[str], packed: bytes) -> StoredTrace:
-    """The inverse of ``encode_flow``; raises ``Corrupt`` for other bytes."""
+    """Return the inverse of ``encode_flow``; raises ``Corrupt`` for other bytes."""
     try:
         text, _, data = zlib.decompress(packed).partition(b"\n")
         header = json.loads(text)
@@ -275,14 +275,14 @@ def record(memory: Namespace, trace: Trace) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of a cue as JSON can hold it; a collection becomes a list."""
+    """Return a value of a cue as JSON can hold it; a collection becomes a list."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]
     return value if isinstance(value, (str, int, float, bool)) else str(value)
 
 
 def find_trace(memory: Namespace, recall_id: str) -> Trace:
-    """The trace of a recall by its id, or ``NotFound``."""
+    """Return the trace of a recall by its id, or ``NotFound``."""
     trace = memory.recall_of(check_text("recall_id", recall_id))
     if trace is None or trace.at < _oldest(memory.now()):
         raise memory.not_found(
@@ -295,30 +295,30 @@ def find_trace(memory: Namespace, recall_id: str) -> Trace:
 
 
 def _latest_recalls(memory: Namespace) -> str:
-    """The latest recalls in words, for a message."""
+    """Return the latest recalls in words, for a message."""
     recent = memory.rows(Trace, since=_oldest(memory.now()), limit=5)
     return f"; the latest: {', '.join(trace.recall_id for trace in recent)}" if recent else ""
 
 
 def latest_trace(memory: Namespace, memory_id: str, session: str | None = None) -> Trace | None:
-    """The latest recall that returned a memory, in a session or in any."""
+    """Return the latest recall that returned a memory, in a session or in any."""
     since = _oldest(memory.now())
     latest = memory.rows(Trace, since=since, session=session, hit=memory_id, limit=1)
     return memory.recall_of(latest[0].recall_id) if latest else None
 
 
 def _oldest(now: datetime) -> datetime:
-    """The time from which recalls count: older ones cannot be judged, and are deleted with the next trace."""
+    """Return the time from which recalls count: older ones cannot be judged, and are deleted with the next trace."""
     return now - timedelta(days=STORE.trace_days)
 
 
 def flow_of(trace: Trace) -> StoredTrace | None:
-    """The flow of a trace; None where it is no longer stored."""
+    """Return the flow of a trace; None where it is no longer stored."""
     return None if trace.flow is None else decode_flow(trace.nodes, trace.flow)
 
 
 def _present_links(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends, tuple[LinkRow, float]]:
-    """The present links of credit shares, with their shares; the ends of a link are as stored."""
+    """Return the present links of credit shares, with their shares; the ends of a link are as stored."""
     rows = memory.rows(LinkRow, ids={end for ends in shares for end in ends[:2]})
     present = {(link.source, link.target, link.relation): link for link in rows}
     links: dict[Ends, tuple[LinkRow, float]] = {}
@@ -331,7 +331,7 @@ def _present_links(memory: Namespace, shares: Mapping[Ends, float]) -> dict[Ends
 
 
 def steps_of(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> dict[str, tuple[Step, ...]]:
-    """The path to each of some memories, its ends by key."""
+    """Return the path to each of some memories, its ends by key."""
     rows = {memory_id: row for memory_id in ids if (row := flow.row(memory_id)) is not None}
     paths = flow.paths(rows.values())
     ends = {flow.nodes[end] for path in paths.values() for hop in path for end in (hop.source, hop.target)}
@@ -351,7 +351,7 @@ def steps_of(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> dict
 
 
 def link_activations(memory: Namespace, flow: StoredTrace, ids: Collection[str]) -> tuple[Step, ...]:
-    """The activation that each link on the way to some memories carried, over all steps; the largest first."""
+    """Return the activation that each link on the way to some memories carried, over all steps; the largest first."""
     r = flow.routes
     amount = np.sum([r.amounts(step) for step in range(1, r.steps + 1)], axis=0) if r.steps else np.zeros(0)
     leads = np.zeros(r.n, np.bool_)
@@ -375,7 +375,7 @@ def link_activations(memory: Namespace, flow: StoredTrace, ids: Collection[str])
 def path_and_credit(
     memory: Namespace, trace: Trace, memory_id: str
 ) -> tuple[tuple[Step, ...], tuple[tuple[str, str, str, float, float | None], ...]]:
-    """The path of a recall to a memory, and each link's share of the credit with its present weight."""
+    """Return the path of a recall to a memory, and each link's share of the credit with its present weight."""
     flow = flow_of(trace)
     row = None if flow is None else flow.row(memory_id)
     if flow is None or row is None:

@@ -46,7 +46,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def bare_text(text: str) -> str:
-    r"""A text without the white space around it and at the ends of its lines, its letters composed.
+    r"""Return a text without the white space around it and at the ends of its lines, its letters composed.
 
     >>> bare_text(" Kestrel signs. \r\nIt is slow.\n")
     'Kestrel signs.\nIt is slow.'
@@ -107,11 +107,11 @@ class Draft:
         return tuple(dict.fromkeys((self.digest, self._digest_of(self.content))))
 
     def start(self, now: datetime) -> datetime:
-        """When it begins to hold, from now on."""
+        """Return when it begins to hold, from now on."""
         return max(now, self.valid_from or now)
 
     def repeated(self, ids: Mapping[str, str]) -> str | None:
-        """The memory that has its text, title, session and time, of memories by their digests."""
+        """Return the memory that has its text, title, session and time, of memories by their digests."""
         return next((ids[digest] for digest in self.digests if digest in ids), None)
 
     def _digest_of(self, text: str) -> str:
@@ -122,7 +122,7 @@ class Draft:
     def version(
         self, memory_id: str, number: int, now: datetime, start: datetime | None = None
     ) -> VersionRow:
-        """This draft as a version of a memory, recorded now and valid from ``start`` or its own on."""
+        """Return this draft as a version of a memory, recorded now and valid from ``start`` or its own on."""
         return VersionRow(
             id=memory_id,
             version=number,
@@ -194,7 +194,7 @@ def _or(value: Any, default: Any) -> Any:
 
 
 def check_files(value: Any) -> tuple[str, ...]:
-    """Paths of files, each once; a path never begins with ``./``."""
+    """Return paths of files, each once; a path never begins with ``./``."""
     return tuple(
         dict.fromkeys(path.removeprefix("./") or path for path in check_unique("files", value, STORE.files))
     )
@@ -213,7 +213,7 @@ def _check_procedure(metadata: Mapping[str, Any]) -> None:
 def succeeding_rows(
     memory: Namespace, old: VersionRow, new: Draft, now: datetime, start: datetime | None = None
 ) -> tuple[list[RowChange], VersionRow]:
-    """The changes that let ``new`` follow the version ``old`` from ``start`` on, and the new version.
+    """Return the changes that let ``new`` follow the version ``old`` from ``start`` on, and the new version.
 
     By default it starts now, or when the old version did if the clock was set back since. It ends where the old one
     was to end, so that a planned version stays.
@@ -250,7 +250,7 @@ def supersede_rows(
 
 
 def _followed_by(rows: Sequence[VersionRow], old: VersionRow, new: VersionRow) -> list[RowChange]:
-    """The old row is retired, and its copy ends where the new version begins."""
+    """Return the old row is retired, and its copy ends where the new version begins."""
     assert new.valid_from is not None, "a new version has a start"
     parts = split(old, boundary=new.valid_from, at=new.recorded_at)
     ended = replace(parts.ended, revision=_last(rows) + 1)
@@ -265,7 +265,7 @@ def restate(rows: Sequence[VersionRow], old: VersionRow, at: datetime, **changes
 
 
 def deprecated_rows(memory: Namespace, row: MemoryRow, by: str | None, now: datetime) -> list[RowChange]:
-    """The changes by which a memory is no longer true, with a link to the one that is instead, if there is one."""
+    """Return the changes that end a memory, with a link to the one that is true instead, if there is one."""
     rows = [RowChange(row, replace(row, status="deprecated"))]
     link = None if by is None else LinkRow(row.id, by, DEPRECATED, PLASTICITY.start, now)
     if link is not None and memory.stored(link) is None:
@@ -274,14 +274,14 @@ def deprecated_rows(memory: Namespace, row: MemoryRow, by: str | None, now: date
 
 
 def restored_rows(memory: Namespace, row: MemoryRow) -> list[RowChange]:
-    """The changes by which a memory is in use again, without its links to what replaced it."""
+    """Return the changes by which a memory is in use again, without its links to what replaced it."""
     own = (link for link in memory.rows(LinkRow, ids=[row.id]) if link.source == row.id)
     links = [RowChange(link, None) for link in own if link.relation in REPLACED]
     return [RowChange(row, replace(row, status="active")), *links]
 
 
 def current_row(rows: Sequence[VersionRow], version: int) -> VersionRow:
-    """The current row of a version."""
+    """Return the current row of a version."""
     return next(row for row in reversed(rows) if row.version == version and row.retired_at is None)
 
 
@@ -314,15 +314,15 @@ def current_version(
 
 
 def file_draft(path: str, trust: str) -> Draft:
-    """A file as a bare name, made by rule, which has no text to match but carries activation."""
+    """Return a file as a bare name, made by rule, which has no text to match but carries activation."""
     return Draft(path, kind="entity", key=file_key(path), source=RULES, trust=trust, metadata={"form": FILE})
 
 
 def is_bare_name(draft: Draft) -> bool:
-    """Whether a draft is a name without a text of its own, such as a file."""
+    """Tell whether a draft is a name without a text of its own, such as a file."""
     return draft.kind == "entity" and draft.source == RULES
 
 
 def embed_drafts(drafts: Sequence[Draft], embedder: Embedder) -> list[TextVectors]:
-    """The vectors of drafts, computed before the write lock is taken; a bare name gets no text to embed."""
+    """Return the vectors of drafts, computed before the write lock is taken; a bare name gets no text to embed."""
     return vectors_of(embedder, [None if is_bare_name(draft) else draft for draft in drafts])

@@ -110,7 +110,7 @@ def _link_all(
 
 
 def _requested_signs(requests: Sequence[LinkRequest]) -> dict[str, int | None]:
-    """The sign requested for each relation that is not built in; None for its own."""
+    """Return the sign requested for each relation that is not built in; None for its own."""
     signs: dict[str, int | None] = {}
     for request in requests:
         relation, sign = request.relation, request.sign
@@ -131,7 +131,7 @@ def _requested_signs(requests: Sequence[LinkRequest]) -> dict[str, int | None]:
 def _signed(
     memory: Namespace, requested: Mapping[str, int | None], now: datetime
 ) -> tuple[list[RowChange], dict[str, str]]:
-    """The changes of the stored signs of relations, and by relation what to say about it."""
+    """Return the changes of the stored signs of relations, and by relation what to say about it."""
     stored = {row.relation: row for row in memory.rows(RelationRow)}
     changes, messages = list[RowChange](), dict[str, str]()
     for relation, sign in requested.items():
@@ -154,7 +154,7 @@ def _signed(
 
 
 def _in_use(memory: Namespace, relation: str, now: datetime) -> bool:
-    """Whether there is a link of a relation between memories that recall can reach."""
+    """Tell whether there is a link of a relation between memories that recall can reach."""
     topology = memory.working(now).topology
     if not topology.has_relation(relation):
         return False
@@ -162,7 +162,7 @@ def _in_use(memory: Namespace, relation: str, now: datetime) -> bool:
 
 
 def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
-    """The weight of each link, a line each where there are few."""
+    """Return the weight of each link, a line each where there are few."""
     if len(changes) > _LISTED:
         return f"{len(changes):,} links"
     names = memory.names(ids={end for change in changes for end in change.ends})
@@ -176,7 +176,7 @@ def _links_message(memory: Namespace, changes: Sequence[RowChange]) -> str:
 
 
 def _parsed(item: Mapping[str, Any]) -> LinkRequest:
-    """A mapping of the arguments of ``link``, checked."""
+    """Return a mapping of the arguments of ``link``, checked."""
     if not isinstance(item, Mapping):
         raise ParamError("item", item, f"must be a mapping of {', '.join(_FIELDS)}")
     for name in item:
@@ -188,7 +188,7 @@ def _parsed(item: Mapping[str, Any]) -> LinkRequest:
 def link_request(
     source: Any, target: Any, relation: Any = "similar-to", weight: Any = PLASTICITY.start, sign: Any = None
 ) -> LinkRequest:
-    """The arguments of ``link``, checked."""
+    """Return the arguments of ``link``, checked."""
     if sign is not None and (isinstance(sign, bool) or sign not in (BRINGS, TAKES)):
         raise ParamError("sign", sign, "must be 1, to bring activation, or -1, to take it away")
     return LinkRequest(
@@ -204,7 +204,7 @@ _FIELDS = ("source", "target", "relation", "weight", "sign")
 
 
 def _ids_of_ends(memory: Namespace, requests: Iterable[LinkRequest]) -> dict[str, str]:
-    """The ids of the memories that requests name by key or id, of those that there are; an id counts before a key."""
+    """Return ids of the memories that requests name by key or id, of those there are; an id counts before a key."""
     names = {end for request in requests for end in (request.source, request.target)}
     ids = memory.names(ids=names)
     return memory.ids_of(names) | dict(zip(ids, ids, strict=True))
@@ -229,7 +229,7 @@ def _change(before: LinkRow | None, request: LinkRequest, new: LinkRow) -> RowCh
 
 
 def _set(link: LinkRow, weight: float, now: datetime) -> LinkRow:
-    """A link with a weight that is set by hand, from which its decay counts anew."""
+    """Return a link with a weight that is set by hand, from which its decay counts anew."""
     return link if link.weight == weight else replace(link, weight=weight, last_activated=now)
 
 
@@ -323,14 +323,14 @@ def links(
 
 
 def _ordered(rows: list[Link], order: str | None) -> list[Link]:
-    """Links in an order; equal ones stay in that of their names."""
+    """Return the links in an order; equal ones stay in that of their names."""
     if order == "changed":
         return sorted(rows, key=lambda row: row.last_activated or row.created_at, reverse=True)
     return rows if order is None else sorted(rows, key=lambda row: -row.weight)
 
 
 def _strengthened_by_use(memory: Namespace, links: Iterable[Link]) -> list[Link]:
-    """The links that were active since they were made, without those whose weight was last set by hand."""
+    """Return the links that were active since they were made, without those whose weight was last set by hand."""
     used = [link for link in links if link.last_activated is not None]
     times = [link.last_activated for link in used if link.given and link.last_activated is not None]
     by_hand = set()

@@ -156,14 +156,14 @@ class RememberPlan:
         self._keys |= self.memory.ids_of(keys)
 
     def documents(self) -> dict[str, Document]:
-        """The new memories, prepared for the working set."""
+        """Return the new memories, prepared for the working set."""
         planned = self.memories.values()
         records = [record(self.working.namespace, memory, version) for memory, version, _ in planned]
         documents = describe(records, [vectors for *_, vectors in planned], self.memory.embedder)
         return {document.id: document for document in documents}
 
     def _find_duplicate(self, draft: Draft) -> str | None:
-        """The id of the memory that a draft repeats; a key that another memory has raises ``Conflict``."""
+        """Return the id of the memory that a draft repeats; a key that another memory has raises ``Conflict``."""
         entity = self._existing_entity(draft)
         if entity is not None or draft.key is None:
             repeated = draft.repeated(self._digests)
@@ -178,7 +178,7 @@ class RememberPlan:
         raise Conflict(f"key {draft.key!r} is taken{by}: choose another, or {way} the memory it names")
 
     def _is_overtaken(self, memory_id: str) -> bool:
-        """Whether a later statement, that does not follow again, says otherwise now: Oslo, Bergen, Oslo is news."""
+        """Tell whether a later statement that does not follow again says otherwise now: Oslo, Bergen, Oslo."""
         links = [row.after for row in self.rows if isinstance(row.after, LinkRow)]
         links += self.memory.rows(LinkRow, ids=[memory_id], relation=CONFLICTS)
         later = [each.source for each in links if (each.relation, each.target) == (CONFLICTS, memory_id)]
@@ -190,7 +190,7 @@ class RememberPlan:
     def _strengthen_links(
         self, memory_id: str, vector: NDArray[np.float32], near: similar.Neighbours
     ) -> tuple[LinkRow, ...]:
-        """The links that a duplicate strengthens; only in profiles with ``strengthen``."""
+        """Return the links that a duplicate strengthens; only in profiles with ``strengthen``."""
         if not self.params.strengthen:
             return ()
         changes = self._linker.strengthen_nearest(memory_id, vector, near)
@@ -201,14 +201,14 @@ class RememberPlan:
         return links
 
     def _existing_entity(self, draft: Draft) -> str | None:
-        """The entity that a bare name stands for, if it exists: a name is one node, whatever its source."""
+        """Return the entity that a bare name stands for, if it exists: a name is one node, whatever its source."""
         if not is_bare_name(draft):
             return None
         slot = slot_of(draft.metadata.get("form"), draft.heading or draft.content)
         return self._entity_of(slot)
 
     def _status_and_text(self, memory_id: str) -> tuple[str, str]:
-        """Status and text of a memory, planned or stored."""
+        """Return the status and text of a memory, planned or stored."""
         if memory_id in self.memories:
             return "active", self.memories[memory_id][1].content
         existing = self.memory.record_named(memory_id, self.now)
@@ -263,7 +263,7 @@ class RememberPlan:
         return LinkRow(source, target, relation, start if weight is None else weight, self.now)
 
     def _session_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
-        """``next`` and ``next-but-one`` from the last two memories of the session, and ``part-of`` to the session."""
+        """Yield ``next`` and ``next-but-one`` from the session's last two memories, ``part-of`` to the session."""
         if draft.session is None:
             return
         tail = self._tails.get(draft.session)
@@ -275,12 +275,12 @@ class RememberPlan:
         yield self._link(memory_id, self._entity(SESSION, draft.session, draft.trust), "part-of")
 
     def mention_links(self, memory_id: str, draft: Draft, text: PlannedText) -> list[LinkRow]:
-        """The links from a stored memory to the names in a text; new names are added to ``rows``."""
+        """Return the links from a stored memory to the names in a text; new names are added to ``rows``."""
         self._look_up_keys([draft], [text.names], [text.words])
         return list(self._mention_links(memory_id, draft, text))
 
     def _mention_links(self, memory_id: str, draft: Draft, text: PlannedText) -> Iterator[LinkRow]:
-        """``mentions`` links to each name in the text, and to each word that hardly any other memory contains."""
+        """Yield ``mentions`` links to each name in the text, and each word that hardly any other memory contains."""
         targets = dict.fromkeys(self._entity(name.kind, name.text, draft.trust) for name in text.names)
         targets |= dict.fromkeys(self._any_case.entities(draft.content))
         for word in self._rare_words(text):
@@ -304,7 +304,7 @@ class RememberPlan:
         return self.working.memories + planned >= self.params.rare_from
 
     def _rare_words(self, text: PlannedText) -> list[str]:
-        """The words that few other memories share, and that are not part of a name in the text."""
+        """Return the words that few other memories share, and that are not part of a name in the text."""
         if not self._words_can_be_rare(self._added):
             return []
         rare = []
@@ -316,12 +316,12 @@ class RememberPlan:
         return [word for word in rare if word not in parts]
 
     def _number_with(self, term: str) -> int:
-        """How many memories, stored or planned, contain a term."""
+        """Return how many memories, stored or planned, contain a term."""
         code = self.working.lexicon.code(term)
         return (0 if code is None else int(self.working.lexicon.df[code])) + len(self._holders.get(term, ()))
 
     def _memories_with(self, term: str, most: int, *, stating: bool = False) -> list[str]:
-        """The latest memories, stored or planned, that contain a term, and may state, the oldest first."""
+        """Return the latest memories, stored or planned, that contain a term, and may state, the oldest first."""
         working, holders = self.working, self._holders.get(term, [])
         planned = [each for each in holders if not stating or self._facts.get(each)][-most:]
         code = working.lexicon.code(term)
@@ -331,7 +331,7 @@ class RememberPlan:
         return [*stored, *planned][-most:]
 
     def _entity(self, form: str, name: str, trust: str) -> str:
-        """The id of the entity of a name, which is created at its first mention."""
+        """Return the id of the entity of a name, which is created at its first mention."""
         slot = slot_of(form, name)
         preferred = entity_key(form, name)
         entity = self._entity_of(slot) or resolve_entity(
@@ -349,11 +349,11 @@ class RememberPlan:
         return entity
 
     def _entity_of(self, slot: str) -> str | None:
-        """The id of the entity of a slot, planned or stored."""
+        """Return the id of the entity of a slot, planned or stored."""
         return self._entities.get(slot) or self.working.entity(slot)
 
     def _file_that_ends_in(self, slot: str) -> str | None:
-        """The id of the only file whose path ends in a name such as "pool.py"; None if there is not just one."""
+        """Return the id of the only file whose path ends in a name like "pool.py"; None if there is not just one."""
         if self._files is None:
             self._files = FileNames()
             for other in (*self.working.entities, *self._entities):
@@ -362,7 +362,7 @@ class RememberPlan:
         return None if whole is None else self._entity_of(whole)
 
     def _file(self, path: str, trust: str) -> str:
-        """The id of the entity of a file, which is created when the first memory touches it."""
+        """Return the id of the entity of a file, which is created when the first memory touches it."""
         key = file_key(path)
         entity = self._keys.get(key)
         if entity is None:
@@ -374,7 +374,7 @@ class RememberPlan:
         return entity
 
     def conflict_links(self, memory_id: str, draft: Draft) -> Iterator[LinkRow]:
-        """``conflicts`` links of weight 0 to the statements that cannot hold beside a new one."""
+        """Yield ``conflicts`` links of weight 0 to the statements that cannot hold beside a new one."""
         if similar.stated(draft) is None:
             return
         names = draft.names[: self.params.names] if self.working.any_merged else ()
@@ -395,6 +395,6 @@ class RememberPlan:
                 yield self._link(memory_id, other, CONFLICTS, 0.0)
 
     def _kept_beside(self, ids: Sequence[str]) -> set[frozenset[str]]:
-        """The pairs of some facts of which a user settled that both may hold."""
+        """Return the pairs of some facts of which a user settled that both may hold."""
         rows = self.memory.rows(LinkRow, ids=ids, both=True, relation=KEPT_BESIDE)
         return {frozenset(ends_of(row)) for row in rows}

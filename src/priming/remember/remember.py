@@ -134,14 +134,14 @@ def remember_many(
 
 
 def nothing(_: Collection[str]) -> Collection[str]:
-    """No memory."""
+    """Return no memory."""
     return ()
 
 
 def repeated_after(
     memory: Namespace, drafts: Callable[[], Iterable[Draft]]
 ) -> Callable[[int, Collection[str]], Collection[str]]:
-    """A function that tells which memories are said again after so many of the drafts, which it reads if it must."""
+    """Return a function that tells which memories are said again after so many drafts, which it reads if it must."""
     last = cache(lambda: {digest: at for at, each in enumerate(drafts()) for digest in each.digests})
 
     def coming(number: int, ids: Collection[str]) -> Collection[str]:
@@ -236,7 +236,7 @@ def _parsed(item: Mapping[str, Any], position: int) -> Draft:
 
 
 def _readable(items: Iterable[Mapping[str, Any]]) -> Iterator[Draft]:
-    """The drafts of items before the first that is invalid, after which none is remembered."""
+    """Yield the drafts of items before the first that is invalid, after which none is remembered."""
     with suppress(ParamError):
         yield from map(draft, items)
 
@@ -257,7 +257,7 @@ def relink_mentions(
     *,
     at_once: bool,
 ) -> list[RowChange]:
-    """The changes of links, and the new entities, for a memory whose text ``old`` is superseded by ``new``.
+    """Return the changes of links, and the new entities, for a memory whose text ``old`` is superseded by ``new``.
 
     Links by rule to names of the old text only are removed. Without ``at_once`` the old text is valid for a while
     yet, and none is removed; nor if a later version follows, whose names may be the same.
@@ -274,7 +274,7 @@ def relink(
     *,
     at_once: bool = True,
 ) -> list[RowChange]:
-    """The changes of links, as ``relink_mentions``; new entities are added to the rows of ``plan``."""
+    """Return the changes of links, as ``relink_mentions``; new entities are added to the rows of ``plan``."""
     words = tuple(dict.fromkeys(terms(new.content)))
     old_words = set(terms(old.content))
     names = new.names[: plan.params.names]
@@ -295,7 +295,7 @@ def relink(
 def missing_mentions(
     memory: Namespace, ids: Sequence[str], now: datetime, most: int
 ) -> tuple[list[str], list[RowChange]]:
-    """Which of these memories lack links to names in their texts, at most ``most``, and the rows that make them.
+    """Return which of these memories lack links to names in their texts, at most ``most``, and the rows making them.
 
     A store that was written under other rules for names has such memories, and so has one in which a name was written
     in small letters before it was the name of anything.
@@ -327,7 +327,7 @@ def missing_mentions(
 
 
 def _without_forgotten(memory: Namespace, names: Sequence[Name], now: datetime) -> list[Name]:
-    """Names without those whose entities somebody forgot: a night makes none of them again."""
+    """Return the names without those whose entities somebody forgot: a night makes none of them again."""
     keys = {name: entity_key(name.kind, name.text) for name in names}
     holders = memory.ids_of(keys.values())
     entities = memory.working(now).entities

@@ -71,7 +71,7 @@ class NearestLinker:
     """The changes of links in this call, by the ends of the links."""
 
     def find_nearest(self, vectors: Sequence[TextVectors]) -> list[Neighbours]:
-        """For each vector, the nearest stored memories at or above the bar, and one more, which may be itself."""
+        """Find for each vector the nearest stored memories at or above the bar, and one more, which may be itself."""
         living = self.working.living.values
         nearest = []
         for first in range(0, len(vectors), _BLOCK):
@@ -86,7 +86,7 @@ class NearestLinker:
     def link_new(
         self, memory_id: str, vector: NDArray[np.float32] | None, stored: Neighbours | None
     ) -> Iterator[LinkRow]:
-        """The links of a new memory to its nearest, of which those that follow in the same call have it too.
+        """Yield the links of a new memory to its nearest, of which those that follow in the same call have it too.
 
         The weight of each starts at the cosine. Without a vector, or where none are sought, there are none.
         """
@@ -105,7 +105,7 @@ class NearestLinker:
     def strengthen_nearest(
         self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours
     ) -> list[RowChange]:
-        """The changes for a memory that is remembered again: existing links grow by a step, others are created."""
+        """Return the changes for a memory remembered again: existing links grow by a step, others are created."""
         changes = []
         for other, cosine in self._nearest(memory_id, vector, stored) if vector.any() else ():
             before = self._link_between(memory_id, other)
@@ -118,7 +118,7 @@ class NearestLinker:
         return changes
 
     def _nearest(self, memory_id: str, vector: NDArray[np.float32], stored: Neighbours) -> Neighbours:
-        """The nearest among the stored neighbours and the new memories."""
+        """Return the nearest among the stored neighbours and the new memories."""
         neighbours = stored
         if self._new_vectors is not None:
             cosines = self._new_vectors.dot(vector)
@@ -128,7 +128,7 @@ class NearestLinker:
         return sorted(others, key=lambda pair: -pair[1])[: self.params.nearest]
 
     def _link_between(self, a: str, b: str) -> LinkRow | None:
-        """The link between two memories, stored or planned, in either direction."""
+        """Return the link between two memories, stored or planned, in either direction."""
         for source, target in ((a, b), (b, a)):
             change = self._changes.get((source, target))
             link = (
@@ -141,7 +141,7 @@ class NearestLinker:
         return None
 
     def _record_change(self, before: LinkRow | None, after: LinkRow) -> RowChange:
-        """One change from what is stored, however often this call has moved the link."""
+        """Record one change from what is stored, however often this call has moved the link."""
         ends = after.source, after.target
         stored = self._changes[ends].before if ends in self._changes else before
         self._changes[ends] = RowChange(stored, after)
@@ -149,7 +149,7 @@ class NearestLinker:
 
 
 def similar_ends(change: RowChange) -> tuple[str, str] | None:
-    """The ends of the ``similar-to`` link that a change writes; None for another row."""
+    """Return the ends of the ``similar-to`` link that a change writes; None for another row."""
     row = change.after
     return (row.source, row.target) if isinstance(row, LinkRow) and row.relation == SIMILAR else None
 
@@ -168,7 +168,7 @@ def latest_holders(holders: Iterable[Sequence[str]], most: int, memory_id: str) 
 
 
 def stated(memory: Draft | MemoryRecord) -> str | None:
-    """What a memory states about how things are, with its speaker named; None if it does not.
+    """Return what a memory states about how things are, with its speaker named; None if it does not.
 
     A fact does, and an episode that has neither a session nor a time of its own and whose verb is not in the past: a
     turn of a conversation and an event hold beside any other. Nor is a text compared that says more than one thing.
@@ -180,7 +180,7 @@ def stated(memory: Draft | MemoryRecord) -> str | None:
 
 
 def to_settle(older: str, content: str, newer: str) -> str:
-    """What an earlier statement says, and the commands that settle whether a later one takes its place, by keys."""
+    """Return what an earlier statement says, and the commands that settle if a later one takes its place, by keys."""
     replaces, both = command("deprecate", older, by=newer), command("review", keep=f"{older}+{newer}")
     return visible_text(
         f"the earlier says {quote_text(content)}: if the later takes its place, {replaces}; if both hold, {both}"
@@ -246,7 +246,7 @@ class EchoGuard:
             self.memory.emitted_until = max(trace.at for trace in traces)
 
     def _emitted_lines(self, record: MemoryRecord, recall_times: Sequence[datetime]) -> list[str]:
-        """The lines that recalls at these times can have shown, those of superseded versions included."""
+        """Return the lines that recalls at these times can have shown, those of superseded versions included."""
         lines = emitted_texts(record)
         if record.version > 1:
             for version in self.memory.rows(VersionRow, ids=[record.id]):
@@ -256,7 +256,7 @@ class EchoGuard:
 
 
 def emitted_texts(record: MemoryRecord) -> list[str]:
-    """Every line that a recall of this memory can show, normalised."""
+    """Return every line that a recall of this memory can show, normalised."""
     shown = [format_full(record), format_gist(record), format_name(record), *record.content.splitlines()]
     if record.kind == "behavior":
         shown += [rule_full(record), rule_gist(record), rule_name(record)]

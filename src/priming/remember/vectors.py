@@ -100,7 +100,7 @@ def complete(
 
 
 def _keys(memory: Namespace, ids: Collection[str], now: datetime, most: float) -> list[VersionKey]:
-    """The versions, valid now, of those of the memories that lack a vector, without those of longer texts."""
+    """Return the versions, valid now, of those of the memories that lack a vector, without those of longer texts."""
     if not ids:
         return []
     stored = memory.embedded_versions(memory.embedder.generation, ids)
@@ -140,7 +140,7 @@ def embed_missing(memory: Namespace, embedder: Embedder, progress: Progress | No
 
 
 def _unembedded(memory: Namespace, embedder: Embedder) -> list[VersionKey]:
-    """The versions without a whole vector of an embedder, the oldest memory first."""
+    """Return the versions without a whole vector of an embedder, the oldest memory first."""
     with memory.lock:
         stored = memory.embedded_versions(embedder.generation)
         texts = dict.fromkeys((row.id, row.version) for row in _versions(memory))  # some have several rows
@@ -170,7 +170,7 @@ def make(
 
 @contextmanager
 def _turn(memory: Namespace, *, waits: bool) -> Iterator[None]:
-    """The only process that makes vectors of the namespace, for the block; ``Busy`` where it is not to wait."""
+    """Hold the turn of the only process that makes vectors of the namespace; ``Busy`` where it is not to wait."""
     with ExitStack() as stack:
         while True:
             turn = alone(

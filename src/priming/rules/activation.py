@@ -120,7 +120,7 @@ def activate(
 def _evaluate(
     working: WorkingSet, behaviors: NDArray[np.bool_], context: Mapping[str, Any]
 ) -> tuple[dict[int, Fit], NDArray[np.bool_]]:
-    """How the conditions of each behaviour fit the context, and the rows that it contradicts."""
+    """Return how the conditions of each behaviour fit the context, and the rows that it contradicts."""
     barred = np.zeros(working.rows, np.bool_)
     fits, reading = dict[int, Fit](), read_context(context)
     evaluated: dict[str, Fit | None] = {}  # many behaviours have the same conditions
@@ -139,7 +139,7 @@ def _evaluate(
 def _seed_losses(
     memory: Namespace, seeds: Mapping[str, int], applying: Collection[str], now: datetime
 ) -> list[MemoryPair]:
-    """Of seeds that contradict each other, the weaker ones, each with the seed that it loses against.
+    """Return the weaker of seeds that contradict each other, each with the seed that it loses against.
 
     They are removed before activation spreads, so that a loser does not inhibit its winner.
     """
@@ -160,7 +160,7 @@ def _seed_losses(
 
 
 def _linked(memory: Namespace, ids: Collection[str], relation: str) -> list[MemoryPair]:
-    """The pairs among ``ids`` that a relation links."""
+    """Return the pairs among ``ids`` that a relation links."""
     links = memory.rows(LinkRow, ids=ids, relation=relation, both=True)
     return [(link.source, link.target) for link in links]
 
@@ -177,7 +177,7 @@ class Contender:
 
 
 def compete(profile: Profile, stores: Sequence[StoreActivation]) -> list[Contender]:
-    """The rules of all stores that stay active, in the order of the stores, the oldest first."""
+    """Return the rules of all stores that stay active, in the order of the stores, the oldest first."""
     rules = [
         (i, row, value)
         for i, store in enumerate(stores)
@@ -207,7 +207,7 @@ def compete(profile: Profile, stores: Sequence[StoreActivation]) -> list[Contend
 
 
 def _general(raw: Floats, seeds: NDArray[np.bool_], winners: int) -> NDArray[np.bool_]:
-    """In a crowd of more rules than win, those less active than the winners are on average."""
+    """Tell which are less active than the winners are on average, in a crowd of more rules than win."""
     rivals = np.sort(raw[seeds])[::-1]
     if len(rivals) <= winners:
         return np.zeros(len(raw), np.bool_)

@@ -112,13 +112,13 @@ def _check_others(memory: Namespace, beside: Any) -> None:
 
 
 def _constraints_first(unpacked: Sequence[Omitted], losses: Sequence[Omitted]) -> tuple[Omitted, ...]:
-    """Everything left out, for lack of space or because it lost against another rule; constraints first."""
+    """Return everything left out, for lack of space or because it lost against another rule; constraints first."""
     first = [item for item in unpacked if item.reason != BUDGET]
     return (*first, *losses, *(item for item in unpacked if item.reason == BUDGET))
 
 
 def _hits(stores: Sequence[StoreActivation], now: datetime) -> tuple[list[RuleCandidate], list[Omitted]]:
-    """The behaviours to return, best first, and those left out, with reasons."""
+    """Return the behaviours to return, best first, and those left out, with reasons."""
     candidates = _candidates(stores, now)
     duplicates = duplicates_across_stores(candidates)
     losses = resolve_candidates(
@@ -139,7 +139,7 @@ def _hits(stores: Sequence[StoreActivation], now: datetime) -> tuple[list[RuleCa
 def _omitted_before_scoring(
     stores: Sequence[StoreActivation], candidates: Sequence[RuleCandidate]
 ) -> list[Omitted]:
-    """The behaviours that the context confirms but that were left out before the scoring, with reasons."""
+    """Return the behaviours that the context confirms but that were left out before the scoring, with reasons."""
     scored = {(candidate.store, candidate.hit.memory.id) for candidate in candidates}
     omitted = []
     for i, store in enumerate(stores):
@@ -161,7 +161,7 @@ def _omit(hit: Hit, reason: str) -> Omitted:
 
 
 def _candidates(stores: Sequence[StoreActivation], now: datetime) -> list[RuleCandidate]:
-    """The behaviours of all stores that stay active, scored; in the order of the stores, the oldest first."""
+    """Return the behaviours of all stores that stay active, scored; in the order of the stores, the oldest first."""
     floop = stores[0].memory.profiles[FLOOP.name]
     rules = compete(floop, stores)
     records = [stores[rule.store].records[rule.row] for rule in rules]
@@ -281,7 +281,7 @@ def pack_rules(rules: Sequence[RuleCandidate], tokens: int, tiers: TierParams | 
 
 
 def _form(rule: RuleCandidate, key: str) -> Packable:
-    """The forms of a rule, and how far it may be shortened. ``key`` is unique, even across two stores."""
+    """Return the forms of a rule, and how far it may be shortened. ``key`` is unique, even across two stores."""
     most = "name" if rule.is_quiet else "gist" if rule.is_general else "full"
     least = "omit" if not rule.is_protected else "name" if rule.is_quiet else "gist"
     form = rule_packable(rule.hit)
@@ -289,7 +289,7 @@ def _form(rule: RuleCandidate, key: str) -> Packable:
 
 
 def _named(rule: MemoryRecord) -> str:
-    """The key of a rule, marked if its text has changed since."""
+    """Return the key of a rule, marked if its text has changed since."""
     name = label(rule.key)
     return f"{name} ({EARLIER_KEY})" if has_earlier_key(rule) else name
 
@@ -301,7 +301,7 @@ def _tiers(packed: Packed) -> dict[str, str]:
 def _constraints_alone(
     forms: Sequence[Packable], names: Mapping[str, str], tokens: int, tiers: TierParams | None
 ) -> tuple[str, dict[str, str], str]:
-    """The constraints that fit below a notice that names the others: the text, the tiers, and the notice."""
+    """Return the constraints that fit below a notice that names the others: the text, the tiers, and the notice."""
     shortest = [form.form(OMIT - 2 if form.least == "gist" else OMIT - 1) for form in forms]
     needed = estimate_tokens(RULES_HEADER + "\n".join(shortest))
     left_out = [form.key for form in forms]
@@ -317,7 +317,7 @@ def _constraints_alone(
 
 
 def _notice(missing: Sequence[str], needed: int, tokens: int) -> str:
-    """The constraints that are left out; only their number if their names exceed the budget."""
+    """Return the constraints that are left out; only their number if their names exceed the budget."""
     which = (
         "1 constraint that applies is" if len(missing) == 1 else f"{len(missing)} constraints that apply are"
     )

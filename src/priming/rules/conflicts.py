@@ -38,7 +38,7 @@ class RuleCandidate:
     is_quiet: bool = False
 
     def rank(self) -> tuple[float, ...]:
-        """What sorts the best first: by score, activation, and the conditions that hold; of equals the later.
+        """Return what sorts the best first: by score, activation, and the conditions that hold; of equals the later.
 
         The general rules of a crowd come after the specific ones, however often they were confirmed elsewhere.
         """
@@ -47,7 +47,7 @@ class RuleCandidate:
 
 
 def duplicates_across_stores(candidates: Sequence[RuleCandidate]) -> dict[int, int]:
-    """Behaviours with the same text as one of another store: by position, the position of the one to return.
+    """Return behaviours with the text of one of another store: by position, the position of the one to return.
 
     A behaviour that may instruct takes precedence, then the earlier store.
     """
@@ -70,7 +70,7 @@ def resolve_candidates(
     candidates: Sequence[RuleCandidate],
     duplicates: Mapping[int, int],
 ) -> dict[int, RuleLoss]:
-    """The candidates that lose against another, by position; a duplicate's links count for the one returned.
+    """Return the candidates that lose against another, by position; a duplicate's links count for the one returned.
 
     The links of each store are pairs of memory ids.
     """
@@ -96,13 +96,13 @@ def resolve_candidates(
 
 
 def taught_at(rule: MemoryRecord) -> datetime:
-    """When the present text of a rule was taught: when that was said, or recorded."""
+    """Return when the present text of a rule was taught: when that was said, or recorded."""
     recorded = rule.recorded_at or datetime.min.replace(tzinfo=UTC)
     return min(rule.occurred_at or recorded, recorded)
 
 
 def rule_claim(memory: MemoryRecord, store: int = 0, *, applies: bool = True) -> RuleClaim:
-    """The claim of a behaviour; ``store`` is the position of its store, ``applies``: its conditions all hold."""
+    """Return a behaviour's claim; ``store`` is the position of its store, ``applies``: its conditions all hold."""
     return RuleClaim(
         len(scope("when", memory.when)),
         memory.priority,
@@ -116,14 +116,14 @@ def rule_claim(memory: MemoryRecord, store: int = 0, *, applies: bool = True) ->
 
 
 def _applies(candidate: RuleCandidate) -> bool:
-    """Whether the context confirms every condition of a behaviour; true without conditions."""
+    """Tell whether the context confirms every condition of a behaviour; true without conditions."""
     return not candidate.hit.memory.when or candidate.hit.components["context"] == 1.0
 
 
 def _contradictions_across_stores(
     candidates: Sequence[RuleCandidate], duplicates: Mapping[int, int]
 ) -> list[PositionPair]:
-    """Pairs of behaviours of two stores that contradict each other, which no link can record."""
+    """Return pairs of behaviours of two stores that contradict each other, which no link can record."""
     if len({candidate.store for candidate in candidates}) < 2:
         return []
     memories = [candidate.hit.memory for candidate in candidates]
@@ -226,7 +226,7 @@ def resolve_conflicts(
 def _override_graph(
     claims: Sequence[RuleClaim], overrides: Iterable[PositionPair]
 ) -> tuple[Mapping[int, set[int]], Mapping[int, set[int]]]:
-    """By position, the behaviours that override it, and those that it overrides."""
+    """Map each position to the behaviours that override it, and to those that it overrides."""
     above: dict[int, set[int]] = defaultdict(set)
     below: dict[int, set[int]] = defaultdict(set)
     for pair in overrides:
@@ -238,7 +238,7 @@ def _override_graph(
 
 
 def _reachable(below: Mapping[int, set[int]], start: int) -> set[int]:
-    """The behaviours that ``start`` overrides, directly or through others."""
+    """Return the behaviours that ``start`` overrides, directly or through others."""
     reached: set[int] = set()
     waiting = [start]
     while waiting:
@@ -249,7 +249,7 @@ def _reachable(below: Mapping[int, set[int]], start: int) -> set[int]:
 
 
 def _by_strength(i: int, claims: Sequence[RuleClaim]) -> tuple[float, ...]:
-    """The sort key of a position: the strongest first, the later of equals."""
+    """Return the sort key of a position: the strongest first, the later of equals."""
     claim = claims[i]
     order = (
         claim.specificity,

@@ -72,7 +72,7 @@ class Disagreement:
 
 
 def disagreements(memory: Namespace, now: datetime) -> list[Disagreement]:
-    """The pairs of active rules whose texts or links say that they disagree, unless both were kept."""
+    """Return the pairs of active rules whose texts or links say that they disagree, unless both were kept."""
     rules = sorted(memory.page_of(now, kinds=["behavior"]), key=taught_at)
     by_id = {rule.id: rule for rule in rules}
     linked = _linked(memory, CONFLICTS, by_id)
@@ -109,7 +109,7 @@ def _linked(memory: Namespace, relation: str, by_id: Mapping[str, MemoryRecord])
 
 
 def _alike(rules: Sequence[MemoryRecord]) -> Iterator[Pair]:
-    """Pairs with a word in common, or with words of which one may take the place of the other; the rarest first."""
+    """Yield pairs with a word in common, or with words of which one may replace the other; the rarest first."""
     sharing: dict[str, list[str]] = defaultdict(list)
     for rule in rules:
         for key in subjects(rule.content):
@@ -125,7 +125,7 @@ def _alike(rules: Sequence[MemoryRecord]) -> Iterator[Pair]:
 def in_order_of_time(
     memory: Namespace, new: Draft, placed: BehaviorPlacement, at: datetime, *, wrong: str | None
 ) -> BehaviorPlacement:
-    """The placement of a rule that was taught at a time: it takes the place of none that was taught after it.
+    """Return the placement of a rule that was taught at a time: it takes the place of none that was taught after it.
 
     A later rule for the same conditions that reverses it has taken its place already; any other stays beside it.
     """
@@ -163,7 +163,7 @@ def in_order_of_time(
 
 
 def _taught_last(memory: Namespace, rule: MemoryRecord) -> datetime:
-    """When a rule was last taught: its present text, or a correction that says the same."""
+    """Return when a rule was last taught: its present text, or a correction that says the same."""
     links = memory.rows(LinkRow, ids=[rule.id], relation=LEARNED_FROM)
     sources = memory.records(memory.now(), ids=[link.target for link in links])
     return max([taught_at(rule), *map(taught_at, sources.values())])
@@ -172,7 +172,7 @@ def _taught_last(memory: Namespace, rule: MemoryRecord) -> datetime:
 def replaced_rows(
     plan: RememberPlan, placed: BehaviorPlacement, rule: str, planned: Sequence[RowChange]
 ) -> list[RowChange]:
-    """The changes by which a rule replaces those that its correction reverses, and their corrections with them."""
+    """Return the changes by which a rule replaces those its correction reverses, and their corrections with them."""
     near = placed.nearest
     replaced = [(record.id, rule) for record in placed.reversed]
     links = [change.after for change in planned if isinstance(change.after, LinkRow)]

@@ -86,11 +86,11 @@ class Explanation:
     """The weights of the recall's profile that this namespace changed: the value here, and the profile's own."""
 
     def others(self, relation: str, *, inward: bool = False) -> tuple[str, ...]:
-        """The keys of the targets of links of a relation; ``inward``, of the sources."""
+        """Return the keys of the targets of links of a relation; ``inward``, of the sources."""
         return tuple(record.key for record in self._at(relation, inward=inward))
 
     def reasons(self) -> Iterator[str]:
-        """The evidence in plain sentences, the most decisive first."""
+        """Yield the evidence in plain sentences, the most decisive first."""
         yield from self._status()
         yield from self._latest_recall()
         yield from self._conditions()
@@ -108,7 +108,7 @@ class Explanation:
         ]
 
     def _status(self) -> Iterator[str]:
-        """The status that keeps the memory out of every recall."""
+        """Yield the status that keeps the memory out of every recall."""
         memory = self.memory
         if memory.status != "active":
             replacements = [record.key for relation in REPLACED for record in self._at(relation)]
@@ -118,7 +118,7 @@ class Explanation:
             yield f"it holds from {_day(memory.valid_from)} on: no recall of the present returns it before"
 
     def _latest_recall(self) -> Iterator[str]:
-        """The rank and the path of the memory in the recall."""
+        """Yield the rank and the path of the memory in the recall."""
         if self.trace is None:
             yield "was never returned: it is not a hit of any stored recall"
             return
@@ -137,7 +137,7 @@ class Explanation:
             yield "anchored directly: the cue itself matched it"
 
     def _conditions(self) -> Iterator[str]:
-        """The predicates that the cue confirms or contradicts."""
+        """Yield the predicates that the cue confirms or contradicts."""
         contradicted = [condition for condition in self.predicates if condition.finding == "contradicted"]
         for condition in contradicted:
             name, value = condition.name, condition.wanted
@@ -147,7 +147,7 @@ class Explanation:
             yield f"the cue confirms {confirmed} of {len(self.predicates)} conditions"
 
     def _competitors(self) -> Iterator[str]:
-        """The behaviours that override or conflict with the memory, and those that it overrides."""
+        """Yield the behaviours that override or conflict with the memory, and those that it overrides."""
         for other in self._at("overrides"):
             narrower = is_more_specific(self.memory.when, other.when)
             yield f"overrides {label(other.key)} {'because it is more specific' if narrower else 'by a link'}"
@@ -163,7 +163,7 @@ class Explanation:
                 yield f"conflicts with {label(other.key)}: {first}"
 
     def _use(self) -> Iterator[str]:
-        """The uses and verdicts of the memory, and its weight."""
+        """Yield the uses and verdicts of the memory, and its weight."""
         use = self.memory.use
         if use.uses:
             last = f", last on {_day(use.last_used_at)}" if use.last_used_at else ""
@@ -180,13 +180,13 @@ class Explanation:
             yield f"weight {moved} from {start:g} to {weight:g}{by}"
 
     def _changed_weights(self) -> Iterator[str]:
-        """The weights that this namespace changed."""
+        """Yield the weights that this namespace changed."""
         if self.weights:
             changes = [f"{name} {here:g} instead of {own:g}" for name, (here, own) in self.weights.items()]
             yield f"recalls of this namespace weigh {', '.join(changes)}, as ablate set it"
 
     def _origin(self) -> Iterator[str]:
-        """The source of the memory, and its trust."""
+        """Yield the source of the memory, and its trust."""
         for source in self._at("learned-from"):
             yield f"learned from {label(source.key)}"
         pack = pack_of(self.memory.source)
@@ -197,7 +197,7 @@ class Explanation:
 
 
 def _weights(memory: Namespace, trace: Trace | None) -> Mapping[str, tuple[float, float]]:
-    """The weights that this namespace changed in the profile of a recall; without a recall, in its own profile."""
+    """Return the weights that this namespace changed in a recall's profile; without a recall, in its own profile."""
     profile = memory.profile if trace is None else memory.profiles.get(trace.profile, memory.profile)
     own = weighted_profile(memory, profile).recall
     pairs = {name: (getattr(own, name), getattr(profile.recall, name)) for name in NAMES}
@@ -205,7 +205,7 @@ def _weights(memory: Namespace, trace: Trace | None) -> Mapping[str, tuple[float
 
 
 def _route(memory: Namespace, trace: Trace, memory_id: str) -> LinkHistory | None:
-    """The rank and path of a memory in a recall; None if it is not a hit."""
+    """Return the rank and path of a memory in a recall; None if it is not a hit."""
     ids = [hit for hit, _ in trace.hits]
     if memory_id not in ids:
         return None
@@ -225,7 +225,7 @@ def _route(memory: Namespace, trace: Trace, memory_id: str) -> LinkHistory | Non
 
 
 def _context(cue: Cue | None, trace: Trace | None) -> Mapping[str, Any]:
-    """The context in which predicates are evaluated: that of the cue, else that of the recall."""
+    """Return the context in which predicates are evaluated: that of the cue, else that of the recall."""
     if cue is not None:
         return cue.context()
     return {} if trace is None else {name: value for name, value in trace.cue.items() if name != "text"}
@@ -239,7 +239,7 @@ def _predicates(memory: MemoryRecord, context: Mapping[str, Any]) -> tuple[Predi
 
 
 def _neighbours(memory: Namespace, memory_id: str, now: datetime) -> list[tuple[LinkRow, MemoryRecord]]:
-    """The links that explain a memory, each with the memory at its other end."""
+    """Return the links that explain a memory, each with the memory at its other end."""
     relations = ("learned-from", "overrides", "conflicts", *REPLACED)
     links = [link for link in memory.rows(LinkRow, ids=[memory_id]) if link.relation in relations]
     ends = [link.target if link.source == memory_id else link.source for link in links]

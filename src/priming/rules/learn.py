@@ -219,7 +219,7 @@ class _Learning:
         return new.content, rows
 
     def _kept_rows(self) -> list[RowChange]:
-        """The planned rows, without links of rules and corrections by cosine: ``place_behavior`` decides these."""
+        """Return planned rows, without links of rules and corrections by cosine: ``place_behavior`` decides these."""
         return [change for change in self.plan.rows if not self._is_cosine(change)]
 
     def _is_cosine(self, change: RowChange) -> bool:
@@ -234,7 +234,7 @@ class _Learning:
         return LinkRow(behavior, correction, LEARNED_FROM, PLASTICITY.start, self.plan.now)
 
     def _rule_links(self, behavior_id: str) -> list[LinkRow]:
-        """The links of a behaviour to the others, as its placement says."""
+        """Return the links of a behaviour to the others, as its placement says."""
         return [
             LinkRow(
                 *((link.other.id, behavior_id) if link.inward else (behavior_id, link.other.id)),
@@ -246,7 +246,7 @@ class _Learning:
         ]
 
     def _refreshed_links(self, behavior_id: str) -> list[RowChange]:
-        """The links of a behaviour that has a new version: those of its placement, without others by rule."""
+        """Return the links of a behaviour that has a new version: those of its placement, without others by rule."""
         present = self.plan.memory.rows(LinkRow, ids=[behavior_id])
         is_restated = self.placed.placement == "supersede"
         settled = set() if is_restated else {_ends(link) for link in present if link.relation == KEPT_BESIDE}
@@ -268,7 +268,7 @@ class _Learning:
         return [*changes, *(RowChange(None, link) for link in links.values())]
 
     def _first_state(self, before: MemoryRow) -> tuple[MemoryRow, str]:
-        """The state of a behaviour whose text is superseded, without verdicts, and the reason for it."""
+        """Return the state of a behaviour whose text is superseded, without verdicts, and the reason for it."""
         priority = max(before.priority, self.lesson.priority)
         after = replace(
             before, confidence=_CONFIDENCE, priority=priority, confirmed=0, followed=0, overridden=0
@@ -281,7 +281,7 @@ class _Learning:
     def _strengthened(
         self, before: MemoryRow, target: MemoryRecord, earlier: MemoryRecord | None
     ) -> tuple[MemoryRow, str]:
-        """The state of a behaviour after one more correction, and the reason for it."""
+        """Return the state of a behaviour after one more correction, and the reason for it."""
         trust = self.lesson.trust
         if not is_trusted_as(trust, target.trust):
             return before, f"a correction from {trust} does not change a rule from {target.trust}"
@@ -292,7 +292,7 @@ class _Learning:
         return after, f"confidence {before.confidence:.2f} → {after.confidence:.2f}"
 
     def _earlier_correction(self, target: MemoryRecord) -> MemoryRecord | None:
-        """The same correction for the same context, if the behaviour was learned from it before."""
+        """Return the same correction for the same context, if the behaviour was learned from it before."""
         memory, draft = self.plan.memory, self.drafts[0]
         links = memory.rows(LinkRow, ids=[target.id], relation=LEARNED_FROM)
         records = memory.records(self.plan.now, ids=[link.target for link in links])
@@ -305,7 +305,7 @@ class _Learning:
         return next(matches, None)
 
     def _ignored(self, target: MemoryRecord) -> list[str]:
-        """The parts that a merge does not take over: the conditions and the kind of the new rule."""
+        """Return the parts that a merge does not take over: the conditions and the kind of the new rule."""
         lesson, remarks, key = self.lesson, list[str](), label(target.key)
         if scope("when", target.when) != scope("when", lesson.when):
             remarks.append(

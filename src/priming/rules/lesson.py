@@ -44,7 +44,7 @@ def check_lesson(
     trust: str,
     rule: str | None,
 ) -> Lesson:
-    """The arguments of ``learn``, checked."""
+    """Return the arguments of ``learn``, checked."""
     right, wrong = _check_texts(right, wrong)
     return Lesson(
         right=right,
@@ -61,7 +61,7 @@ def check_lesson(
 
 
 def _check_texts(right: Any, wrong: Any) -> tuple[str, str | None]:
-    """The texts of a correction, checked."""
+    """Return the texts of a correction, checked."""
     right = without_objection(_check_lesson_text("right", right))
     wrong = None if wrong is None else _check_lesson_text("wrong", wrong)
     if wrong is not None and wrong.split() == right.split():
@@ -80,12 +80,12 @@ def _check_lesson_text(name: str, value: Any) -> str:
 
 
 def _correction_text(right: str, wrong: str | None) -> str:
-    """The text of a correction; its gist shows the beginning, which is what is right."""
+    """Return the text of a correction; its gist shows the beginning, which is what is right."""
     return f"Correction: {right}" if wrong is None else f"Correction: {right}\nNot: {wrong}"
 
 
 def _conditions(cue: Cue) -> Mapping[str, Any]:
-    """The context of a cue as ``when`` predicates, without empty ones."""
+    """Return the context of a cue as ``when`` predicates, without empty ones."""
     checked = check_predicates(cue.context())
     return {name: checked[name] for name in scope("when", checked)}
 
@@ -109,12 +109,12 @@ class Lesson:
     at: datetime | None = None
 
     def correction(self) -> Draft:
-        """The correction as a memory."""
+        """Return the correction as a memory."""
         texts = {"right": self.right} if self.wrong is None else {"right": self.right, "wrong": self.wrong}
         return self._draft("correction", _correction_text(self.right, self.wrong), texts, self.trust)
 
     def behavior(self) -> Draft:
-        """The behaviour that follows from the correction, as a memory derived from it."""
+        """Return the behaviour that follows from the correction, as a memory derived from it."""
         return self._draft("behavior", self.right, {"rule": self.rule}, least([self.trust]))
 
     def _draft(self, kind: str, content: str, metadata: Mapping[str, Any], trust: str) -> Draft:

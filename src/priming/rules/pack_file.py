@@ -57,12 +57,12 @@ class Origin:
         return f"pack:{self.name}@{self.version}"
 
     def key(self, own: str) -> str:
-        """The key in a store of a behaviour with the key ``own`` in the pack."""
+        """Return the key in a store of a behaviour with the key ``own`` in the pack."""
         return f"{self.name}/{own}"
 
 
 def pack_of(source: str | None) -> Origin | None:
-    """The pack that a ``source`` names; None if it names none.
+    """Return the pack that a ``source`` names; None if it names none.
 
     >>> pack_of("pack:go-style@1.2")
     Origin(name='go-style', version='1.2')
@@ -129,7 +129,7 @@ def write_pack(path: Path, pack: PackFile) -> None:
 
 
 def _to_json(value: PackRule | LinkRequest) -> dict[str, Any]:
-    """The fields of a value that are not empty."""
+    """Return the fields of a value that are not empty."""
     values = {f.name: getattr(value, f.name) for f in fields(value)}
     return {
         name: dict(content) if isinstance(content, Mapping) else content
@@ -216,7 +216,7 @@ class _PackReader:
         )
 
     def fields(self, where: str, value: Any, checks: Mapping[str, tuple[Check, bool]]) -> dict[str, Any]:
-        """The valid fields of an object; missing, invalid and unknown fields become violations."""
+        """Return the valid fields of an object; missing, invalid and unknown fields become violations."""
         if not isinstance(value, Mapping):
             self.add("", ParamError(where, value, f"must be an object with {', '.join(checks)}"))
             return {}
@@ -283,7 +283,7 @@ class _PackReader:
             self.more += len(error.violations)
 
     def error(self) -> ParamError:
-        """The violations as an error, the first of them in full."""
+        """Return the violations as an error, the first of them in full."""
         return ParamError.of(self.violations, self.more)
 
 
@@ -304,7 +304,7 @@ def _check_format_version(value: Any) -> int:
 
 
 def check_relation(value: Any) -> str:
-    """A relation that a pack may contain, checked."""
+    """Return a relation that a pack may contain, checked."""
     relation = _check_required("relation", value)
     if relation in OWN_HISTORY:
         raise ParamError("relation", relation, "records what happened in a store: leave it out of the pack")
@@ -312,7 +312,7 @@ def check_relation(value: Any) -> str:
 
 
 def _check_signs(value: Any) -> dict[str, int]:
-    """The signs of relations by name: 1 or −1, and for a built-in relation only its own."""
+    """Return the signs of relations by name: 1 or −1, and for a built-in relation only its own."""
     if not isinstance(value, Mapping):
         raise ParamError("relations", value, "must map names of relations to 1 or -1")
     for relation, sign in value.items():

@@ -139,7 +139,7 @@ class PackInstallation:
         self._link()
 
     def summary(self) -> str:
-        """The counts of the installation, in words."""
+        """Return the counts of the installation, in words."""
         return ", ".join(f"{number} {label}" for label, number in self.counts.items()) or "nothing new"
 
     def _add(
@@ -159,7 +159,7 @@ class PackInstallation:
         self.vectors |= plan.vectors
 
     def _users(self, keys: Collection[str]) -> Collection[str]:
-        """The keys of rules that came with the pack and that the user has changed or taught since: they stay."""
+        """Return keys of rules that came with the pack and that the user has changed or taught since: they stay."""
         taken = self.memory.ids_of(keys)
         versions = self.memory.rows(VersionRow, ids=[*taken.values()])
         came = {version.id for version in versions if _is_of(self.pack.name, version)}

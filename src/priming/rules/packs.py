@@ -86,7 +86,7 @@ def pack_create(
 def _select(
     memory: Namespace, tags: Collection[str] | None, keys: Collection[str] | None
 ) -> list[MemoryRecord]:
-    """The active behaviours that have one of the tags or one of the keys, in the order of the store."""
+    """Return the active behaviours that have one of the tags or one of the keys, in the order of the store."""
     tags, keys = absent_if_empty(tags), absent_if_empty(keys)
     tag_set = set() if tags is None else set(check_tags(tags))
     named = {_active_behavior(memory, key).id for key in check_keys("keys", () if keys is None else keys)}
@@ -108,7 +108,7 @@ def _active_behavior(memory: Namespace, key: str) -> MemoryRecord:
 
 
 def _pack_keys(records: Iterable[MemoryRecord], origin: Origin) -> dict[str, str]:
-    """By id, the keys in the file: a behaviour installed from this pack has the key that it had there."""
+    """Map each id to its key in the file: a behaviour installed from this pack has the key that it had there."""
     keys: dict[str, str] = {}
     for record in records:
         short = record.key.removeprefix(origin.key(""))
@@ -153,7 +153,7 @@ class PackMembers:
         return None
 
     def is_restorable(self, record: MemoryRecord) -> bool:
-        """Whether installing a pack that contains this inactive behaviour activates it again.
+        """Tell whether installing a pack that contains this inactive behaviour activates it again.
 
         It does if the pack was removed, or if an earlier version of the pack dropped the behaviour. A behaviour that
         a user forgot while the pack was installed, or that was merged into another, stays inactive.
@@ -171,12 +171,12 @@ def _recorded_at(record: MemoryRecord) -> datetime:
 
 
 def pack_members(memory: Namespace, now: datetime, name: str) -> PackMembers:
-    """The behaviours of a pack."""
+    """Return the behaviours of a pack."""
     return _packs(memory, now).get(name, PackMembers(name, ()))
 
 
 def _packs(memory: Namespace, now: datetime) -> dict[str, PackMembers]:
-    """All packs with a behaviour in the store, by name, without those that were changed or taught here since."""
+    """Return all packs with a behaviour in the store, by name, without those changed or taught here since."""
     packs: dict[str, list[MemoryRecord]] = {}
     taught = {link.source for link in memory.rows(LinkRow, relation=LEARNED_FROM)}
     for record in memory.page_of(now, kinds=[BEHAVIOR], status=None):
@@ -194,7 +194,7 @@ def pack_list(memory: Namespace) -> list[Pack]:
 
 
 def describe_pack(memory: Namespace, members: PackMembers) -> Pack:
-    """The installed behaviours of a pack, with its description and time of installation from the log."""
+    """Return the installed behaviours of a pack, with its description and time of installation from the log."""
     origin = Origin(members.name, members.version or "")
     logged = _installation(memory, origin)
     ids = {record.id for record in members.active}
@@ -209,7 +209,7 @@ def describe_pack(memory: Namespace, members: PackMembers) -> Pack:
 
 
 def _installation(memory: Namespace, origin: Origin) -> Logged | None:
-    """The latest operation that installed a pack; None if the log begins later."""
+    """Return the latest operation that installed a pack; None if the log begins later."""
     operations = memory.operations(source=origin.source)
     return next(
         (logged for logged in operations if logged.kind == INSTALL and logged.undone_by is None), None

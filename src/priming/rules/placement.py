@@ -116,14 +116,14 @@ def place_behavior(
 
 
 def _reverses(near: BehaviorComparison, nearest: BehaviorComparison | None) -> bool:
-    """Whether a behaviour is reversed too, for conditions that the changed one can have beside its own."""
+    """Tell whether a behaviour is reversed too, for conditions that the changed one can have beside its own."""
     keys = None if nearest is None else nearest.existing.when.keys()
     reversed_ = near.placement == "supersede" and near.change.kind == "changes"
     return reversed_ and near.existing.when.keys() == keys
 
 
 def _is_beside(near: BehaviorComparison, comparisons: Sequence[BehaviorComparison]) -> bool:
-    """Whether a behaviour is the exception to another, about which the new one may as well say more: both stand."""
+    """Tell whether a behaviour is the exception to another, of which the new one may as well say more: both stand."""
     when = near.existing.when
     return (near.placement, near.scopes == "equal") == ("supersede", False) and any(
         other.change.kind in ("narrower", "wider")
@@ -136,7 +136,7 @@ def _is_beside(near: BehaviorComparison, comparisons: Sequence[BehaviorCompariso
 def compare_behaviors(
     new: Draft, existing: Sequence[MemoryRecord], *, wrong: str | None = None
 ) -> list[BehaviorComparison]:
-    """How a new behaviour relates to each of the existing ones, the nearest first."""
+    """Return how a new behaviour relates to each of the existing ones, the nearest first."""
     parts = ComparedBehaviour.of(new.content, new.when)
     text = contrast(new.content, wrong)
     comparisons = (_compare(new, text, parts, record) for record in existing)
@@ -189,14 +189,14 @@ def _compare(new: Draft, text: str, parts: ComparedBehaviour, existing: MemoryRe
 
 
 def _kinds_differ(existing: MemoryRecord, new: Draft) -> bool:
-    """Whether one of two rules is a constraint and the other none: only a plain reversal replaces either."""
+    """Tell whether one of two rules is a constraint and the other none: only a plain reversal replaces either."""
     return (rule_kind(existing) == "constraint") is not bool(new.metadata["rule"] == "constraint")
 
 
 def _yielding(
     existing: MemoryRecord, new: Draft, old_scope: Mapping[str, Any], new_scope: Mapping[str, Any]
 ) -> Literal["the", "this"] | None:
-    """The constraint, if one of two rules that conflict is one and loses: the more specific wins, else the later."""
+    """Name the one constraint of two conflicting rules, if it loses: the more specific wins, else the later."""
     was, is_now = rule_kind(existing) == "constraint", new.metadata["rule"] == "constraint"
     if was == is_now:
         return None
@@ -205,7 +205,7 @@ def _yielding(
 
 
 def stated(text: str, *scopes: Mapping[str, frozenset[str]]) -> str:
-    """What a rule says beside conditions, its own or another's, which need not be compared: "in production"."""
+    """Tell what a rule says beside conditions, its own or another's, which need not be compared: "in production"."""
     languages = [name for scope in scopes for name in scope.get("language", ())]
     values = {value for scope in scopes for values in scope.values() for value in values}
     return without_places(without_language(text, languages), values)
@@ -229,7 +229,7 @@ def _decide(
     inferred: bool,
     forbids_more: bool,
 ) -> str:
-    """The placement that follows from the words, the conditions and the similarity of two behaviours.
+    """Return the placement that follows from the words, the conditions and the similarity of two behaviours.
 
     ``forbids_more``: only the new one forbids something, so that a merge would lose what it forbids.
     ``inferred``: the conditions that differ were read from the moment, so that they make no exception.
@@ -251,19 +251,19 @@ def _decide(
 
 
 def _replaces(change: Judgement, similarity: float) -> bool:
-    """Whether a rule for the same conditions, which says more or less, takes the place of the earlier."""
+    """Tell whether a rule for the same conditions, which says more or less, takes the place of the earlier."""
     if change.kind == "narrower":
         return similarity > MERGE or change.restricts
     return change.kind == "wider"
 
 
 def _merged(law: str) -> str:
-    """A wider behaviour already covers this case, unless the law treats the new one as an exception."""
+    """Return a wider behaviour already covers this case, unless the law treats the new one as an exception."""
     return law if law == "specialise" else "merge"
 
 
 def _relate(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]) -> ScopeRelation:
-    """How the conditions of a new behaviour relate to those of an existing one."""
+    """Return how the conditions of a new behaviour relate to those of an existing one."""
     if new == old:
         return "equal"
     if new.keys() == old.keys():
@@ -276,7 +276,7 @@ def _relate(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]]
 
 
 def _conditions_after(new: Draft, near: BehaviorComparison) -> Mapping[str, Any]:
-    """The conditions of an existing behaviour after the new correction: wider ones, or the values of both.
+    """Return the conditions of an existing behaviour after the new correction: wider ones, or the values of both.
 
     What a hook heard keeps those of the rule that it changes, whatever file was open.
     """
@@ -291,7 +291,7 @@ def _conditions_after(new: Draft, near: BehaviorComparison) -> Mapping[str, Any]
 
 
 def _both(old: Any, new: Any) -> Any:
-    """The values of two conditions, each once."""
+    """Return the values of two conditions, each once."""
     values = [*(old if isinstance(old, (list, tuple)) else [old])]
     lowered = {str(value).strip().casefold() for value in values}
     added = new if isinstance(new, (list, tuple)) else [new]
@@ -306,7 +306,7 @@ def _by_precedence(near: BehaviorComparison) -> tuple[bool, int, int]:
 
 
 def _links(near: BehaviorComparison) -> list[RuleLink]:
-    """The links between the new behaviour and an existing one; which was learned first makes no difference."""
+    """Return the links between the new behaviour and an existing one; which was learned first makes no difference."""
     links = []
     if near.placement == "specialise" or near.general:
         links.append(RuleLink("overrides", PLASTICITY.start, near.existing, inward=near.general))
@@ -343,7 +343,7 @@ def _reason(decided: str, nearest: BehaviorComparison | None) -> str:
 
 
 def _creation(nearest: BehaviorComparison) -> str:
-    """Why a behaviour stays separate."""
+    """Return why a behaviour stays separate."""
     key = label(nearest.existing.key)
     change, alike = nearest.change, f"similar ({nearest.similarity:.2f})"
     if is_unclear(change) and not nearest.apart:
@@ -371,7 +371,7 @@ def is_apart(new: Mapping[str, frozenset[str]], old: Mapping[str, frozenset[str]
 
 
 def _remarks(near: BehaviorComparison, nearest: BehaviorComparison | None) -> list[str]:
-    """Contradictions and further similar behaviours; the reason already names the similarity of ``nearest``."""
+    """Tell contradictions and further similar behaviours; the reason already names the similarity of ``nearest``."""
     if near.contradicts and near.outranked:
         return [f"contradicts {label(near.existing.key)}, which is trusted more and takes precedence"]
     if near.contradicts:

@@ -99,7 +99,7 @@ def plan_linear_decay(
 
 
 def fadings(nights: Iterable[Logged], links: Collection[LinkRow]) -> dict[LinkIdentity, datetime]:
-    """The time of the last fading of each link that faded since its last use; ``nights`` are newest first."""
+    """Return the time of the last fading of each link that faded since its last use; ``nights`` are newest first."""
     waiting = {link_identity(link): last_use(link) for link in links}
     faded: dict[LinkIdentity, datetime] = {}
     for night in nights:
@@ -132,7 +132,7 @@ def plan_light(
 
 
 def _otherwise(originals: Sequence[MemoryRecord]) -> Iterator[LeftAlone]:
-    """The episodes with the text of an earlier one but another outcome or title."""
+    """Yield the episodes with the text of an earlier one but another outcome or title."""
     first: dict[str, MemoryRecord] = {}
     for episode in originals:
         earlier = first.setdefault(episode.content, episode)
@@ -214,17 +214,17 @@ def plan_prune(
 
 
 def _is_protected(record: MemoryRecord) -> bool:
-    """Whether a memory is never pruned: entities, and constraints, whose success leaves no trace."""
+    """Tell whether a memory is never pruned: entities, and constraints, whose success leaves no trace."""
     return record.kind == "entity" or (record.kind == "behavior" and rule_kind(record) == "constraint")
 
 
 def is_ineffective(row: MemoryRow) -> bool:
-    """Whether enough verdicts report that a memory rarely helps."""
+    """Tell whether enough verdicts report that a memory rarely helps."""
     return rarely_helps(row.helped, row.failed)
 
 
 def rarely_helps(helped: int, failed: int) -> bool:
-    """Whether these verdicts are enough, and too few of them good."""
+    """Tell whether these verdicts are enough, and too few of them good."""
     return helped + failed >= SLEEP.uses and float(effectiveness(helped, failed)) < SLEEP.effectiveness
 
 

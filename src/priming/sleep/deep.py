@@ -91,7 +91,7 @@ class DeepStage:
     def _without_contradictions(
         self, rows: Ints, units: Floats, entity: KnownEntity | None
     ) -> tuple[Ints, list[LeftAlone]]:
-        """A cluster without the episodes that contradict a member nearer to its centroid, or say its opposite.
+        """Return a cluster without the episodes that contradict a member nearer to its centroid, or say its opposite.
 
         Episodes that the entity has already come first. Those that say the opposite are left alone.
         """
@@ -113,7 +113,7 @@ class DeepStage:
         return np.array([row for row in rows if self.episodes[row].id in compatible], np.int64), left_alone
 
     def _opposed(self, rows: Ints, units: Floats) -> dict[frozenset[str], tuple[str, tuple[str, ...]]]:
-        """The pairs of episodes of a cluster that say the opposite, and near ones that answer a question in two ways.
+        """Return a cluster's pairs of episodes that say the opposite, and near ones that answer a question two ways.
 
         Each with the reason and the words; an episode is compared with those that are nearest to it. Other counts
         keep no two apart: what happened a third time is of one theme with what happened twice.
@@ -144,7 +144,7 @@ class DeepStage:
         return pairs
 
     def _match_entities(self, groups: Sequence[Ints], units: Floats) -> list[tuple[Ints, KnownEntity | None]]:
-        """Each cluster with its entity of an earlier night, if any; clusters of one entity are joined."""
+        """Return each cluster with its entity of an earlier night, if any; clusters of one entity are joined."""
         new: list[tuple[Ints, KnownEntity | None]] = []
         again: dict[str, tuple[Ints, KnownEntity]] = {}
         for rows in groups:
@@ -157,7 +157,7 @@ class DeepStage:
         return [*again.values(), *new]
 
     def _matching_entity(self, ids: set[str], centre: Floats) -> KnownEntity | None:
-        """The entity that shares most of the members, else the entity with the nearest centroid, if near enough."""
+        """Return the entity that shares most of the members, else that with the nearest centroid, if near enough."""
         best, match = (0, 0.0), None
         for entity in self.entities:
             shared, near = len(ids & entity.members), float(centre @ entity.centre)
@@ -189,7 +189,7 @@ class DeepStage:
         )
 
     def _heading_and_key(self, theme: Theme, keys: Collection[str]) -> tuple[str, str]:
-        """The heading and key of a new entity, longer by a word if the key is in use."""
+        """Return the heading and key of a new entity, longer by a word if the key is in use."""
         key = f"{theme.form}:{slug(theme.heading)}"
         if theme.word is None or not (key in keys or self.taken(key)):
             return theme.heading, key
@@ -197,7 +197,7 @@ class DeepStage:
         return heading, f"{theme.form}:{slug(heading)}"
 
     def _update_entity(self, entity: KnownEntity, rows: Ints, units: Floats) -> PlannedItem | None:
-        """The update of an entity by a cluster; None if it adds nothing, or the entity is no longer active."""
+        """Return the update of an entity by a cluster; None if it adds nothing, or the entity is no longer active."""
         members = [self.episodes[row] for row in rows]
         opponents = opponents_of(self.conflicts)
         outside = [member for member in members if member.id not in entity.members]
@@ -228,7 +228,7 @@ class DeepStage:
         )
 
     def _updated_gist(self, old: VersionRow, rows: Ints, units: Floats, *, is_changed: bool) -> Gist:
-        """The gist after an update: a text by hand stays, and so does an agent's while the members are the same."""
+        """Return the gist after an update: text by hand stays, as does an agent's while the members are the same."""
         by = author_of(old)
         if by == HAND:
             return Gist(old.content, HAND)
@@ -254,7 +254,7 @@ class DeepStage:
 
 
 def _nearest_pairs(cosines: Floats) -> list[tuple[int, int]]:
-    """The pairs of rows, of each those with its nearest, so far as they are alike at all."""
+    """Return the pairs of rows, of each those with its nearest, so far as they are alike at all."""
     nearest = np.argsort(-cosines, axis=1, kind="stable")[:, : SLEEP.compared + 1]
     pairs = {
         (min(a, b), max(a, b))
@@ -266,7 +266,7 @@ def _nearest_pairs(cosines: Floats) -> list[tuple[int, int]]:
 
 
 def _is_reversed(first: str, second: str) -> bool:
-    """Whether one of two texts says a word of the other with the other sign, or its opposite."""
+    """Tell whether one of two texts says a word of the other with the other sign, or its opposite."""
     ours, theirs = ({word.stem: word.sign for word in read(text).words} for text in (first, second))
     signs = any(theirs.get(stem, sign) != sign for stem, sign in ours.items())
     alone = ours.keys() - theirs.keys(), theirs.keys() - ours.keys()
@@ -274,7 +274,7 @@ def _is_reversed(first: str, second: str) -> bool:
 
 
 def _nearest(rows: Ints, units: Floats) -> Ints:
-    """The rows, those nearest to their centroid first."""
+    """Return the rows, those nearest to their centroid first."""
     nearest: Ints = rows[np.argsort(-(units[rows] @ centroid(units[rows])), kind="stable")]
     return nearest
 
@@ -286,7 +286,7 @@ _NOISE = -1
 def cluster_rows(
     vectors: NDArray[Any], step: ProgressStep | None = None, params: ClusterParams = _CLUSTERS
 ) -> list[Ints]:
-    """The clusters of at least ``min_cluster_size`` rows of ``vectors``, each in order; all other rows are noise.
+    """Return the clusters of at least ``min_cluster_size`` rows of ``vectors``, each in order; all others are noise.
 
     Rows of zeros are in no cluster. Windows larger than a batch are clustered batch by batch, and clusters with near
     centroids are joined.
@@ -350,7 +350,7 @@ def _members(labels: Ints) -> list[Ints]:
 
 
 def _joined(units: Floats, groups_of_batches: list[Ints], tight: float) -> list[Ints]:
-    """The clusters of several batches, joined where their centroids are near, the largest first."""
+    """Return the clusters of several batches, joined where their centroids are near, the largest first."""
     groups: list[Ints] = []
     centres = np.zeros((len(groups_of_batches), units.shape[1]))
     for group in sorted(groups_of_batches, key=lambda rows: (-len(rows), int(rows[0]))):
@@ -367,7 +367,7 @@ def _joined(units: Floats, groups_of_batches: list[Ints], tight: float) -> list[
 
 
 def _coherent(units: Floats, rows: Ints, least: float) -> Ints:
-    """The rows of a cluster that are near the others on average; HDBSCAN also joins less distant noise."""
+    """Return the rows of a cluster that are near the others on average; HDBSCAN also joins less distant noise."""
     if len(rows) < 2:
         return rows
     own = units[rows]

@@ -57,7 +57,7 @@ class KnownEntity:
 
 
 def is_family(metadata: Mapping[str, object]) -> bool:
-    """Whether an entity is a family, by its metadata."""
+    """Tell whether an entity is a family, by its metadata."""
     return metadata.get("form") == FAMILY
 
 
@@ -82,7 +82,7 @@ def plan_families(
 
 
 def family_gist(members: Sequence[ProcedureText]) -> tuple[str, str]:
-    """The heading and the text of a family.
+    """Return the heading and the text of a family.
 
     The heading has the words that all titles share, the text all titles and the words that make the difference.
     """
@@ -98,7 +98,7 @@ def family_gist(members: Sequence[ProcedureText]) -> tuple[str, str]:
 
 
 def _reasons(members: Sequence[ProcedureText]) -> str:
-    """Why the other members are not the same as the first, with the words that tell them apart."""
+    """Say why the other members are not the same as the first, with the words that tell them apart."""
     first, *others = members[:_QUOTED]
     reasons = dict[str, list[str]]()
     for other in others:
@@ -111,14 +111,14 @@ def _reasons(members: Sequence[ProcedureText]) -> str:
 
 
 def differences(members: Sequence[ProcedureText]) -> list[str]:
-    """The words in which the other members differ from the first."""
+    """Return the words in which the other members differ from the first."""
     first, *others = members[:_QUOTED]
     changes = (compare_procedures(first, other) for other in others)
     return list(dict.fromkeys(word for change in changes for word in change.words))
 
 
 def _heading(titles: Sequence[str]) -> str:
-    """The words of the first title that all others have, with a gap for each run of others."""
+    """Return the words of the first title that all others have, with a gap for each run of others."""
     first, *others = titles
     common = [all(word.casefold() in other.casefold().split() for other in others) for word in first.split()]
     if not others or sum(common) * 2 < len(common):
@@ -146,7 +146,7 @@ def _new_family(
 
 
 def _more(group: Sequence[ProcedureCandidate], family: KnownEntity, now: datetime) -> PlannedItem | None:
-    """The members that a family lacks; None if it lacks none, or is no longer in use."""
+    """Return the members that a family lacks; None if it lacks none, or is no longer in use."""
     fresh = [member for member in group if member.record.id not in family.members]
     if not fresh or family.memory.status != "active":
         return None
@@ -221,7 +221,7 @@ def source_links(members: Iterable[MemoryRecord], entity: str, at: datetime) -> 
 
 
 def author_of(old: VersionRow) -> str:
-    """Who wrote the text of an entity: ``hand`` if it was edited since, else an agent or extraction."""
+    """Tell who wrote the text of an entity: ``hand`` if it was edited since, else an agent or extraction."""
     if old.metadata.get(_DIGEST) != _digest(old.heading, old.content):
         return HAND
     return MODEL if old.metadata.get(_GIST) == MODEL else EXTRACTIVE
@@ -230,7 +230,7 @@ def author_of(old: VersionRow) -> str:
 def rewrite_entity(
     versions: Sequence[VersionRow], old: VersionRow, summary: Gist, trust: str, at: datetime
 ) -> list[RowChange]:
-    """The changes of an entity's text, author and trust; empty if they stay the same."""
+    """Return the changes of an entity's text, author and trust; empty if they stay the same."""
     metadata = old.metadata if summary.by == HAND else gist_metadata(old.metadata, old.heading, summary)
     if summary.text != old.content:
         return supersede_rows(
@@ -249,7 +249,7 @@ def rewrite_entity(
 
 
 def gist_metadata(metadata: Mapping[str, Any], heading: str | None, summary: Gist) -> dict[str, Any]:
-    """The metadata of an entity, with the author and the digest of its text."""
+    """Return the metadata of an entity, with the author and the digest of its text."""
     others = {name: value for name, value in metadata.items() if name != _GIST}
     by = {_GIST: MODEL} if summary.by == MODEL else {}
     return {**others, **by, _DIGEST: _digest(heading, summary.text)}
@@ -262,7 +262,7 @@ def _digest(heading: str | None, text: str) -> str:
 def requote(
     memory: Namespace, old: VersionRow, draft: Draft, vector: NDArray[np.float32], now: datetime
 ) -> list[RowChange]:
-    """The changes of entities whose gist quotes the old text of a memory.
+    """Return the changes of entities whose gist quotes the old text of a memory.
 
     A gist that is a sentence of the old text only is replaced by the most central sentence of the present sources.
     So is a gist by an agent, whose source sentences are unknown. A text edited by hand stays.
@@ -290,7 +290,7 @@ def requote(
 
 
 def gists_quoting(memory: Namespace, memory_id: str) -> set[str]:
-    """The entities made by sleep, in the store or the log, with a version that quotes any text of the memory."""
+    """Return the entities made by sleep, in the store or log, with a version that quotes any text of the memory."""
     texts = _texts(memory, memory_id)
     operations = memory.operations(memory_id=memory_id)
     links = [change.row for item in operations for change in item.rows if isinstance(change.row, LinkRow)]
@@ -301,7 +301,7 @@ def gists_quoting(memory: Namespace, memory_id: str) -> set[str]:
 
 
 def _is_quoted(version: VersionRow, contents: Iterable[str], still: str = "") -> bool:
-    """Whether the text of an entity stands in some but not ``still``, names procedures, or is an agent's."""
+    """Tell whether the text of an entity stands in some but not ``still``, names procedures, or is an agent's."""
     if version.source != SLEEP_SOURCE or author_of(version) == HAND:
         return False
     is_read = author_of(version) == MODEL or is_family(version.metadata)
@@ -309,7 +309,7 @@ def _is_quoted(version: VersionRow, contents: Iterable[str], still: str = "") ->
 
 
 def _says(content: str, version: VersionRow) -> bool:
-    """Whether a text has that of an entity, but for its final punctuation, which differs with the context."""
+    """Tell whether a text has that of an entity, but for its final punctuation, which differs with the context."""
     return version.content.rstrip(".!?…。！？ ") in " ".join(content.split())
 
 
@@ -319,7 +319,7 @@ def _active(memory: Namespace, ids: Sequence[str]) -> list[str]:
 
 
 def _members(memory: Namespace, entity: str, now: datetime) -> tuple[list[MemoryRecord], NDArray[np.float64]]:
-    """The latest active sources of an entity, and their vectors."""
+    """Return the latest active sources of an entity, and their vectors."""
     links = memory.rows(LinkRow, ids=[entity], relation=SOURCE_OF)
     latest = nlargest(SLEEP.window, (link.source for link in links if link.target == entity))
     members = memory.records(now, ids=sorted(latest), status="active")
@@ -327,7 +327,7 @@ def _members(memory: Namespace, entity: str, now: datetime) -> tuple[list[Memory
 
 
 def _texts(memory: Namespace, memory_id: str) -> Iterable[VersionRow]:
-    """All versions of a memory in the store and in the log."""
+    """Yield all versions of a memory in the store and in the log."""
     yield from memory.rows(VersionRow, ids=[memory_id])
     for logged in memory.operations(memory_id=memory_id):
         rows = (change.row for change in logged.rows)
@@ -335,7 +335,7 @@ def _texts(memory: Namespace, memory_id: str) -> Iterable[VersionRow]:
 
 
 def vectors_of(memory: Namespace, now: datetime, ids: Sequence[str]) -> NDArray[np.float32]:
-    """The vectors of memories, rows of zeros for memories without one."""
+    """Return the vectors of memories, rows of zeros for memories without one."""
     working = memory.working(now)
     vectors = np.zeros((len(ids), memory.embedder.dimension), np.float32)
     for i, memory_id in enumerate(ids):

@@ -64,7 +64,7 @@ class GistWriter:
     _failures: list[str] = field(default_factory=list, init=False)
 
     def gist(self, members: Sequence[MemoryRecord], extractive: str) -> Gist:
-        """The agent's gist of the members, the most central first; without an answer, the extractive gist."""
+        """Return the agent's gist of the members, the most central first; without an answer, the extractive gist."""
         if self.agent is None:
             return Gist(extractive)
         if len(self._failures) >= SLEEP.gist_failures:
@@ -96,7 +96,7 @@ SCHEMA: Schema = {
 
 
 def gist_prompt(members: Sequence[MemoryRecord]) -> str:
-    """The prompt for the gist of episodes, quoted one a line and each cut to an equal share of the length."""
+    """Return the prompt for the gist of episodes, quoted one a line and each cut to an equal share of the length."""
     share = max(1, SLEEP.gist_shown // len(members))
     lines = [format_full(replace(member, content=_cut(member.content, share))) for member in members]
     places = {"length": str(SLEEP.gist_length), "episodes": fenced("\n".join(lines))}
@@ -142,7 +142,7 @@ class EpisodeWindow:
         self._names_in = Counter(name for names_of_episode in self._names for name in names_of_episode)
 
     def theme(self, rows: Ints, units: Floats, embed: Embed) -> Theme:
-        """The theme of the episodes in ``rows``."""
+        """Return the theme of the episodes in ``rows``."""
         members = [self._episodes[row] for row in rows]
         project = _majority((_project(member) for member in members), len(members) * SLEEP.shared)
         name = self._most_distinctive(self._names, self._names_in, rows, SLEEP.shared)
@@ -158,7 +158,7 @@ class EpisodeWindow:
         return Theme(heading, form, text, self._word(rows, frozenset(terms(heading))))
 
     def _phrase(self, rows: Ints) -> str | None:
-        """The words by which people would call a theme: two that stand together in several of its episodes.
+        """Return the words by which people would call a theme: two that stand together in several of its episodes.
 
         Otherwise the two that most distinguish it, in the order of a text that has both.
         """
@@ -179,7 +179,7 @@ class EpisodeWindow:
         return " ".join(sorted((first, second), key=order.index))
 
     def _word(self, rows: Ints, excluded: Collection[str] = ()) -> str | None:
-        """The word that most distinguishes the members from other episodes, without the ``excluded`` terms."""
+        """Return the word that most distinguishes the members from other episodes, without the ``excluded`` terms."""
         term = self._most_distinctive(self._terms, self._terms_in, rows, 0.0, excluded)
         if term is None:
             return None
@@ -194,7 +194,7 @@ class EpisodeWindow:
         least: float,
         excluded: Collection[F] = (),
     ) -> F | None:
-        """The most distinctive feature for the rest of the window, among those that enough members share."""
+        """Return the most distinctive feature for the rest of the window, among those that enough members share."""
         scores = self._distinctive(features, whole, rows, least, excluded)
         return min(scores, key=lambda feature: (-scores[feature], feature), default=None)
 
@@ -206,7 +206,7 @@ class EpisodeWindow:
         least: float,
         excluded: Collection[F] = (),
     ) -> dict[F, float]:
-        """How much each feature that enough members share distinguishes them, in order of occurrence."""
+        """Return how much each feature that enough members share distinguishes them, in order of occurrence."""
         within = Counter(feature for row in rows for feature in features[row] if feature not in excluded)
         others = max(len(features) - len(rows), 1)
         return {
@@ -217,7 +217,7 @@ class EpisodeWindow:
 
 
 def centroid(units: Floats) -> Floats:
-    """The direction of the mean of unit vectors; zeros if they cancel out."""
+    """Return the direction of the mean of unit vectors; zeros if they cancel out."""
     mean: Floats = units.mean(axis=0)
     length = float(np.linalg.norm(mean))
     if length > 0.0:
@@ -226,7 +226,7 @@ def centroid(units: Floats) -> Floats:
 
 
 def central_sentence(members: Sequence[MemoryRecord], units: Floats, embed: Embed, most: int) -> str:
-    """The most central sentence of the members nearest to their centroid."""
+    """Return the most central sentence of the members nearest to their centroid."""
     centre = centroid(units)
     nearest = np.argsort(-(units @ centre), kind="stable")[:most]
     parts = list(dict.fromkeys(part[:_LONGEST] for i in nearest for part in sentences(members[i].content)))
@@ -235,7 +235,7 @@ def central_sentence(members: Sequence[MemoryRecord], units: Floats, embed: Embe
 
 
 def _pairs(text: str) -> dict[tuple[str, str], str]:
-    """The terms that follow one another within a clause, at most a small word apart, each pair as it is written."""
+    """Return the terms that follow one another within a clause, at most a small word apart, each pair as written."""
     pairs: dict[tuple[str, str], str] = {}
     for clause in _CLAUSE.split(text.lower()):
         last: tuple[int, str] | None = None
@@ -251,7 +251,7 @@ def _pairs(text: str) -> dict[tuple[str, str], str]:
 
 
 def _names(record: MemoryRecord) -> dict[str, Name]:
-    """The names in a text by their normal form, without the speaker."""
+    """Return the names in a text by their normal form, without the speaker."""
     speaker = normal(record.speaker) if record.speaker else None
     return {
         slot: name for name in find(record.content, record.heading) if (slot := normal(name.text)) != speaker
@@ -259,12 +259,12 @@ def _names(record: MemoryRecord) -> dict[str, Name]:
 
 
 def _project(record: MemoryRecord) -> str | None:
-    """The project of an episode, from its context or metadata."""
+    """Return the project of an episode, from its context or metadata."""
     project = record.when.get(PROJECT, record.metadata.get(PROJECT))
     return project if isinstance(project, str) and project.strip() else None
 
 
 def _majority(values: Iterable[str | None], least: float) -> str | None:
-    """The most frequent value, if at least ``least`` episodes have it."""
+    """Return the most frequent value, if at least ``least`` episodes have it."""
     (value, number), *_ = [*Counter(item for item in values if item is not None).most_common(1), (None, 0)]
     return value if number and number >= least else None

@@ -87,7 +87,7 @@ def _rank(candidate: MergeCandidate) -> tuple[float, ...]:
 def _duplicates(
     ranked: Sequence[MergeCandidate], conflicts: Conflicts, bar: float, apart: list[LeftAlone]
 ) -> Iterator[tuple[MergeCandidate, list[tuple[MergeCandidate, float]]]]:
-    """Each memory that stays, with the memories to merge into it and their cosines.
+    """Yield each memory that stays, with the memories to merge into it and their cosines.
 
     Those of which the words differ go to ``apart``.
     """

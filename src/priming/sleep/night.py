@@ -101,7 +101,7 @@ def sleep(
 
 
 def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
-    """The checked stages, in the order of a night."""
+    """Return the checked stages, in the order of a night."""
     if absent_if_empty(stages) is None:
         return STAGES
     requested = check_choices("stages", stages, STAGES)
@@ -109,13 +109,13 @@ def _stages(stages: Collection[str] | None) -> tuple[str, ...]:
 
 
 def _written_before(memory: Namespace, night_id: str) -> dict[str, str]:
-    """The operations of an interrupted night, oldest first: id → stage."""
+    """Return the operations of an interrupted night, oldest first: id → stage."""
     logged = memory.operations(source=f"{NIGHT}{night_id}")
     return {operation.id: operation.reason or "" for operation in reversed(logged)}
 
 
 def _after(chosen: Sequence[str], written: Sequence[str]) -> tuple[str, ...]:
-    """The stages after the last that was written: those before it without an operation had nothing to change."""
+    """Return the stages after the last written: those before it without an operation had nothing to change."""
     last = max((STAGES.index(stage) for stage in written), default=-1)
     return tuple(stage for stage in chosen if STAGES.index(stage) > last)
 
@@ -129,7 +129,7 @@ def _propose(
     progress: Progress | None,
     agent: Agent | None,
 ) -> tuple[list[ProposedItem], tuple[StageCheck, ...], list[LeftAlone]]:
-    """The sound items of a stage over the present store, the results of the checks, and what it leaves alone."""
+    """Return the sound items of a stage over the present store, the checks' results, and what it leaves alone."""
     report: Progress = progress or (lambda _done, _total: None)
     report(0, None)
     with memory.lock, memory.store.transaction(write=False):
@@ -154,7 +154,7 @@ def _propose(
 
 
 def _item(memory: Namespace, stage: str, number: int, planned: PlannedItem) -> ProposedItem:
-    """A planned item with an id of its own, and keys in place of the memories' ids."""
+    """Return a planned item with an id of its own, and keys in place of the memories' ids."""
     created = {c.after.id: c.after.key for c in planned.rows if isinstance(c.after, MemoryRow)}
     ends = {end for change in planned.rows for end in change.ends}
     ids = {*planned.ids, *([] if planned.into is None else [planned.into]), *ends}
@@ -269,7 +269,7 @@ def _write(
 
 
 def _recorded(change: RowChange, planned: datetime, now: datetime) -> RowChange:
-    """A change with the time of writing in place of the time of planning."""
+    """Return a change with the time of writing in place of the time of planning."""
     before, after = change.before, change.after
     if isinstance(after, VersionRow):
         is_new = before is None
@@ -284,12 +284,12 @@ def _recorded(change: RowChange, planned: datetime, now: datetime) -> RowChange:
 
 
 def _later(at: datetime, planned: datetime, now: datetime) -> datetime:
-    """The time of writing for a time that the plan set; an earlier time stays."""
+    """Return the time of writing for a time that the plan set; an earlier time stays."""
     return max(at, now) if at >= planned else at
 
 
 def _counted(items: Sequence[ProposedItem]) -> str:
-    """The number of items by action, in words: ``2 mark, 1 archive``."""
+    """Return the number of items by action, in words: ``2 mark, 1 archive``."""
     numbers = Counter(item.action for item in items)
     return ", ".join(f"{number:,} {action}" for action, number in numbers.items())
 
@@ -297,7 +297,7 @@ def _counted(items: Sequence[ProposedItem]) -> str:
 def unchanged_items(
     memory: Namespace, items: Iterable[ProposedItem], head: int
 ) -> tuple[list[ProposedItem], dict[str, str]]:
-    """The items that still hold, and for each of the others, by id, what has changed since."""
+    """Return the items that still hold, and for each of the others, by id, what has changed since."""
     fresh, stale, moved = [], {}, _moved(memory, head)
     for item in items:
         why = _changed(memory, item, moved)
@@ -313,14 +313,14 @@ def unchanged_items(
 
 
 def _broken(memory: Namespace, items: Sequence[ProposedItem]) -> dict[str, str]:
-    """The items that later operations made invalid, and why: by a new contradiction, for instance."""
+    """Return the items that later operations made invalid, and why: by a new contradiction, for instance."""
     planned = {item.id: _planned(memory, item) for item in items}
     context = StageReader(memory, memory.now()).check_context(list(planned.values()))
     return {name: why for name, item in planned.items() if (why := broken_rule(item, context)) is not None}
 
 
 def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
-    """An item as it was planned, with ids in place of keys."""
+    """Return an item as it was planned, with ids in place of keys."""
     rows = tuple(item_rows(item))
     into = () if item.into is None else (item.into,)
     ids = {**memory.ids_of({*item.keys, *into}), **_created(rows)}
@@ -335,7 +335,7 @@ def _planned(memory: Namespace, item: ProposedItem) -> PlannedItem:
 
 
 def _moved(memory: Namespace, head: int) -> set[str]:
-    """The ids of memories whose text or status changed after an operation; all ids after an import or a restore."""
+    """Return the ids of memories whose text or status changed after an operation; all after an import or restore."""
     moved_ids: set[str] = set()
     for logged in memory.operations(after=head):
         if logged.kind in (IMPORT, RESTORE):
@@ -352,7 +352,7 @@ def _changes_text_or_status(change: RowChange) -> bool:
 
 
 def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | None:
-    """What has changed since an item was planned, among its memories and rows; None if nothing has."""
+    """Return what has changed since an item was planned, among its memories and rows; None if nothing has."""
     rows = item_rows(item)
     created = _created(rows)
     ids_by_key = memory.ids_of({*item.keys, *created, *([] if item.into is None else [item.into])})
@@ -372,10 +372,10 @@ def _changed(memory: Namespace, item: ProposedItem, moved: set[str]) -> str | No
 
 
 def _created(rows: Iterable[RowChange]) -> dict[str, str]:
-    """The ids of the memories that an item makes, by key."""
+    """Return the ids of the memories that an item makes, by key."""
     return {c.after.key: c.after.id for c in rows if c.before is None and isinstance(c.after, MemoryRow)}
 
 
 def item_rows(item: ProposedItem) -> list[RowChange]:
-    """The row changes of an item, decoded from its changes."""
+    """Return the row changes of an item, decoded from its changes."""
     return [change_of(change.table, change.before, change.after) for change in item.changes]

@@ -51,12 +51,12 @@ Planned = PlannedItem | LeftAlone
 
 
 def is_duplicate(record: MemoryRecord) -> bool:
-    """Whether a memory is marked as a duplicate."""
+    """Tell whether a memory is marked as a duplicate."""
     return DUPLICATE_OF in record.metadata
 
 
 def without_conflicts(ids: Sequence[str], conflicts: Conflicts) -> list[str]:
-    """The ids, in their order and each once, that contradict no id before them."""
+    """Return the ids, in their order and each once, that contradict no id before them."""
     compatible: dict[str, None] = {}
     opponents = opponents_of(conflicts)
     for memory_id in ids:
@@ -67,7 +67,7 @@ def without_conflicts(ids: Sequence[str], conflicts: Conflicts) -> list[str]:
 
 @lru_cache(maxsize=1)
 def opponents_of(conflicts: Conflicts) -> Mapping[str, Set[str]]:
-    """The ids that contradict each id; without this index, a check would take quadratic time in a cluster."""
+    """Return the ids that contradict each id; without this index, a check would take quadratic time in a cluster."""
     opponents: dict[str, set[str]] = {}
     for pair in conflicts:
         for memory_id in pair:
@@ -76,7 +76,7 @@ def opponents_of(conflicts: Conflicts) -> Mapping[str, Set[str]]:
 
 
 def is_due(now: datetime, last: datetime, every: timedelta, fresh: int) -> bool:
-    """Whether the next night is due: ``every`` after the last one, or after ``SleepParams.fresh`` new memories.
+    """Tell whether the next night is due: ``every`` after the last one, or after ``SleepParams.fresh`` new memories.
 
     A clock that was set back makes the night due, so that it is never postponed.
 
@@ -105,14 +105,14 @@ class CheckContext:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, memory_id: str) -> str:
-        """The key of a memory."""
+        """Return the key of a memory."""
         return self.names.get(memory_id, memory_id)
 
 
 def sound_items(
     stage: str, planned: Sequence[PlannedItem], context: CheckContext, taken: set[tuple[str, ...]]
 ) -> tuple[list[PlannedItem], tuple[StageCheck, ...]]:
-    """The items that keep every invariant, and the results of the checks; ``taken`` are rows of earlier items."""
+    """Return the items that keep every invariant, and the checks' results; ``taken`` are rows of earlier items."""
     valid, checks = list(planned), []
     context = replace(context, sources=context.sources | _sources(taken))
     for rule, broken in RULES.items():
@@ -131,12 +131,12 @@ def sound_items(
 
 
 def broken_rule(item: PlannedItem, context: CheckContext) -> Violation:
-    """The first violation of an item."""
+    """Return the first violation of an item."""
     return next((why for rule in RULES.values() if (why := rule(item, context)) is not None), None)
 
 
 def _sources(taken: Iterable[tuple[str, ...]]) -> set[str]:
-    """The sources of ``source-of`` links among the rows, which are not written yet."""
+    """Return the sources of ``source-of`` links among the rows, which are not written yet."""
     return {row[1] for row in taken if row[-1] == SOURCE_OF}
 
 
@@ -146,7 +146,7 @@ def _describe(item: PlannedItem, context: CheckContext) -> str:
 
 
 def _unreachable(item: PlannedItem, context: CheckContext) -> Violation:
-    """Only links are removed; what leaves recall links to its replacement if anything derives from it."""
+    """Check that only links are removed; what leaves recall links to its replacement if anything derives from it."""
     links = [c.after for c in item.rows if isinstance(c.after, LinkRow)]
     targets = {link.source: link.target for link in links if link.relation in STAND_FOR}
     leaving = {c.ends[0] for c in item.rows if leaves_recall(c)}
@@ -164,7 +164,7 @@ def _unreachable(item: PlannedItem, context: CheckContext) -> Violation:
 
 
 def leaves_recall(change: RowChange) -> bool:
-    """Whether a change takes a memory out of recall."""
+    """Tell whether a change takes a memory out of recall."""
     before, after = change.before, change.after
     return (
         isinstance(before, MemoryRow)
@@ -174,7 +174,7 @@ def leaves_recall(change: RowChange) -> bool:
 
 
 def _contradicts(item: PlannedItem, context: CheckContext) -> Violation:
-    """Memories that contradict each other are never joined."""
+    """Check that memories that contradict each other are never joined."""
     if item.action not in _TOGETHER:
         return None
     together = [*item.ids, *([] if item.into is None else [item.into])]
@@ -187,7 +187,7 @@ def _contradicts(item: PlannedItem, context: CheckContext) -> Violation:
 
 
 def _uncounted(item: PlannedItem, context: CheckContext) -> Violation:
-    """Counts of uses and verdicts add up where memories are merged, and stay everywhere else."""
+    """Check that counts of uses and verdicts add up where memories are merged, and stay everywhere else."""
     states = [
         (c.before, c.after)
         for c in item.rows
@@ -209,7 +209,7 @@ def _uncounted(item: PlannedItem, context: CheckContext) -> Violation:
 def _disjoint(
     planned: Sequence[PlannedItem], context: CheckContext, taken: set[tuple[str, ...]]
 ) -> tuple[list[PlannedItem], tuple[str, ...]]:
-    """The items that change no row of an earlier item; the others wait for the next night."""
+    """Return the items that change no row of an earlier item; the others wait for the next night."""
     disjoint, dropped = [], []
     for item in planned:
         rows = {identity(change.row) for change in item.rows}

@@ -121,7 +121,7 @@ def compare_procedures(left: ProcedureText, right: ProcedureText) -> ProcedureCh
 
 
 def _heads(left: ProcedureText, right: ProcedureText) -> ProcedureChange | None:
-    """The difference of the titles, or of what triggers the two; None if they say the same, or one is silent."""
+    """Return the difference of titles, or of what triggers the two; None if they say the same, or one is silent."""
     for what, ours, theirs in (
         ("title", left.title, right.title),
         ("trigger", left.trigger, right.trigger),
@@ -141,7 +141,7 @@ def _heads(left: ProcedureText, right: ProcedureText) -> ProcedureChange | None:
 
 
 def _steps(left: ProcedureText, right: ProcedureText, aligned: Sequence[Aligned]) -> ProcedureChange:
-    """The difference of the steps of two procedures with one title."""
+    """Return the difference of the steps of two procedures with one title."""
     changed = [
         (left.steps[i], right.steps[j], each)
         for i, j, each in aligned
@@ -205,7 +205,7 @@ def _judge(left: str, right: str) -> Judgement:
 
 
 def observes(step: str) -> bool:
-    """Whether a step changes nothing and tells nobody: it is one act, and only looks, waits or compares.
+    """Tell whether a step changes nothing and tells nobody: it is one act, and only looks, waits or compares.
 
     >>> observes("Check the log."), observes("Check the log and restart it.")
     (True, False)
@@ -274,7 +274,7 @@ def _listed(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _lead(content: str) -> str:
-    """The text before the first numbered step, or a first line that ends in a colon."""
+    """Return the text before the first numbered step, or a first line that ends in a colon."""
     if marks := list_marks(content):
         return content[: marks[0].start()]
     lines = content.split("\n")
@@ -286,7 +286,7 @@ def _lead(content: str) -> str:
 
 
 def _written(content: str, *, titled: bool = False) -> tuple[str, ...]:
-    """The numbered parts of a text, else its lines, sentences or parts between arrows, else a title's list."""
+    """Return the numbered parts of a text, else its lines, sentences or parts between arrows, else a title's list."""
     if marks := list_marks(content):
         ends = [*(mark.start() for mark in marks[1:]), len(content)]
         parts = (content[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True))
@@ -302,7 +302,7 @@ def _written(content: str, *, titled: bool = False) -> tuple[str, ...]:
 def steps_as_text(
     content: str, steps: Sequence[str], metadata: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    r"""The text and the metadata of a procedure with these steps, kept in metadata if they were listed there.
+    r"""Return the text and the metadata of a procedure with these steps, kept in metadata if they were listed there.
 
     >>> steps_as_text("Stop the server.", ("Stop the server.", "Delete old builds."), {})
     ('1. Stop the server.\n2. Delete old builds.', {})

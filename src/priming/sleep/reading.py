@@ -63,7 +63,7 @@ class StageReader:
         return plan
 
     def check_context(self, planned: Sequence[PlannedItem]) -> CheckContext:
-        """The context of the checks: contradictions, and those of the leaving memories that others derive from."""
+        """Return the checks' context: contradictions, and those of the leaving memories that others derive from."""
         if not planned:
             return CheckContext()
         leaving = {change.ends[0] for item in planned for change in item.rows if leaves_recall(change)}
@@ -80,7 +80,7 @@ class StageReader:
         )
 
     def conflicts(self) -> Conflicts:
-        """The pairs of ids that contradict each other."""
+        """Return the pairs of ids that contradict each other."""
         return frozenset(
             frozenset((link.source, link.target)) for link in self.memory.rows(LinkRow, relation=CONFLICTS)
         )
@@ -98,7 +98,7 @@ class StageReader:
         return lambda _: decay.plan_linear_decay(links, self.now, faded_at, profile.forgetting_params)
 
     def _nights(self) -> Iterator[Logged]:
-        """The operations of sleep, newest first, read one at a time: the latest concerns most links."""
+        """Yield the operations of sleep, newest first, read one at a time: the latest concerns most links."""
         before = None
         while page := self.memory.operations(kind="sleep", before=before, limit=1):
             yield page[0]
@@ -166,7 +166,7 @@ class StageReader:
         )
 
     def _marked_at(self, record: MemoryRecord) -> datetime | None:
-        """When a duplicate was marked: the mark restates its version, whose first row is older."""
+        """Return when a duplicate was marked: the mark restates its version, whose first row is older."""
         if not is_duplicate(record):
             return None
         return current_row(self._versions(record.id), record.version).recorded_at
@@ -207,12 +207,12 @@ class StageReader:
         return plan
 
     def _missing_mentions(self, ids: Sequence[str], most: int) -> tuple[list[str], list[RowChange]]:
-        """The links to names that these memories lack, read while nobody else uses the store."""
+        """Return the links to names that these memories lack, read while nobody else uses the store."""
         with self.memory.lock, self.memory.store.transaction(write=False):
             return missing_mentions(self.memory, ids, self.now, most)
 
     def _linked(self, space: VectorSpace) -> set[str]:
-        """The memories with a ``similar-to`` link: in the graph in memory, else in the store."""
+        """Return the memories with a ``similar-to`` link: in the graph in memory, else in the store."""
         working = self.memory.working(self.now)
         graph = working.topology
         similar = graph.alive.values & (graph.relation.values == graph.code(SIMILAR))
@@ -235,20 +235,20 @@ class StageReader:
             return plan_merge(self.memory, ids)
 
     def _latest(self, kind: str, limit: int) -> list[MemoryRecord]:
-        """The latest active memories of a kind, oldest first."""
+        """Return the latest active memories of a kind, oldest first."""
         working = self.memory.working(self.now)
         rows = np.flatnonzero(working.alive.values & (working.kind.values == KINDS.index(kind)))[-limit:]
         ids = [working.ids[row] for row in rows]
         return list(self.memory.records(self.now, ids=ids, status="active").values())
 
     def _all(self, *kinds: str) -> list[tuple[MemoryRecord, MemoryRow]]:
-        """The active memories of some kinds, with their rows."""
+        """Return the active memories of some kinds, with their rows."""
         records = self.memory.page_of(self.now, kinds=kinds)
         rows = {row.id: row for row in self.memory.rows(MemoryRow, ids=[record.id for record in records])}
         return [(record, rows[record.id]) for record in records]
 
     def _entities(self) -> list[KnownEntity]:
-        """The entities of episodes that earlier nights made, in any status."""
+        """Return the entities of episodes that earlier nights made, in any status."""
         return [
             replace(
                 entity,
@@ -258,7 +258,7 @@ class StageReader:
         ]
 
     def _made_by_sleep(self, *, families: bool) -> Iterator[KnownEntity]:
-        """The families or other entities of earlier nights, with the ids of their sources."""
+        """Yield the families or other entities of earlier nights, with the ids of their sources."""
         members: dict[str, set[str]] = {}
         for edge in self.memory.rows(LinkRow, relation=SOURCE_OF):
             members.setdefault(edge.target, set()).add(edge.source)
@@ -269,7 +269,7 @@ class StageReader:
                 yield KnownEntity(row, versions, frozenset(members[row.id]))
 
     def _without_restored(self, plan: Callable[[Collection[str]], Sequence[Planned]]) -> Sequence[Planned]:
-        """A plan without memories that somebody restored: it is made again until it concerns none of them.
+        """Return a plan without memories that somebody restored: it is made again until it concerns none of them.
 
         A family takes nothing out of recall, so that it concerns what was restored too.
         """

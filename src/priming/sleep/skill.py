@@ -83,7 +83,7 @@ class SkillStage:
         return planned
 
     def _changes(self, ranked: Sequence[ProcedureCandidate]) -> dict[tuple[int, int], ProcedureChange]:
-        """The comparison of each procedure with those of similar meaning, by their positions; others are left out."""
+        """Compare each procedure with those of similar meaning, by their positions; others are left out."""
         changes = {}
         for a, b in self._near(ranked):
             change = compare_procedures(ranked[a].text, ranked[b].text)
@@ -95,7 +95,7 @@ class SkillStage:
         return changes
 
     def _near(self, ranked: Sequence[ProcedureCandidate]) -> Iterator[tuple[int, int]]:
-        """The places of procedures whose texts have at least the cosine ``alike``, the nearest of each only."""
+        """Yield the places of procedures whose texts have at least the cosine ``alike``, the nearest of each only."""
         if len(ranked) < 2:
             return
         texts = ["\n".join([skill.text.title, *skill.text.steps]).strip() for skill in ranked]
@@ -113,7 +113,7 @@ class SkillStage:
     def _hindrance(
         self, a: ProcedureCandidate, b: ProcedureCandidate, change: ProcedureChange
     ) -> ProcedureChange | None:
-        """Why two procedures that mean the same must stay apart; None if they may be merged."""
+        """Return why two procedures that mean the same must stay apart; None if they may be merged."""
         where = [scope("when", skill.record.when) for skill in (a, b)]
         if where[0] != where[1]:
             values = [
@@ -135,7 +135,7 @@ class SkillStage:
         return None
 
     def _consolidate(self, best: ProcedureCandidate, others: Sequence[ProcedureCandidate]) -> PlannedItem:
-        """The best replaces the others; each keeps its own counts, and the best gains by the original law."""
+        """Return the best replaces the others; each keeps its own counts, and the best gains by the original law."""
         steps = best.text.steps
         for skill in others:
             steps = merge_steps(steps, skill.text.steps)
@@ -162,7 +162,7 @@ class SkillStage:
         steps: tuple[str, ...],
         estimate: float,
     ) -> list[RowChange]:
-        """The changes of the procedure that stays: a new version with the added steps, or a new estimate only."""
+        """Return the changes of the procedure that stays: a new version with added steps, or a new estimate only."""
         rows = self.versions(best.row.id)
         old = current_row(rows, best.record.version)
         metadata = {**old.metadata, ESTIMATE: estimate, ESTIMATED_FROM: best.rate}
@@ -184,7 +184,7 @@ class SkillStage:
 
 
 def _groups(order: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """The places in groups of which every two are a pair, in ``order``: each joins the first group that it fits."""
+    """Return the places in groups of which every two are a pair, in ``order``: each joins the first group it fits."""
     groups: list[list[int]] = []
     together = {frozenset(pair) for pair in pairs}
     for place in order:
@@ -200,7 +200,7 @@ def _groups(order: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[list
 def _apart(
     changes: Mapping[tuple[int, int], ProcedureChange], stands_for: Mapping[int, int]
 ) -> dict[tuple[int, int], ProcedureChange]:
-    """The similar pairs that stay separate, by the positions of their representatives."""
+    """Return the similar pairs that stay separate, by the positions of their representatives."""
     apart: dict[tuple[int, int], ProcedureChange] = {}
     for (a, b), change in changes.items():
         left, right = stands_for.get(a, a), stands_for.get(b, b)

@@ -51,7 +51,7 @@ def remove_copies(
 
 
 def purge_mark(databases: Sequence[Path], namespace: str, name: str) -> Path | None:
-    """The file that says that a purge has begun and has not finished, by a digest of what it is to erase."""
+    """Return the file that says that a purge has begun and has not finished, by a digest of what it is to erase."""
     digest = blake2b(f"{namespace}\n{name}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return Path(f"{databases[0]}{_PURGING}{digest}") if databases else None
 
@@ -106,7 +106,7 @@ _GENITIVE = "(?:'?s)?"
 
 
 def mentions_any(names: Collection[str]) -> Callable[[Any], bool]:
-    """Whether a text, or any text within a list or mapping, mentions one of the names.
+    """Tell whether a text, or any text within a list or mapping, mentions one of the names.
 
     Words are whole, in any case, with accents or without.
 

@@ -29,7 +29,7 @@ S = TypeVar("S")
 
 
 def corrupt(place: str, damaged: Sequence[str], remedies: Iterable[str] = (REMEDY,)) -> Corrupt:
-    """The error that names damaged rows, each with its reason, and the ways to mend them."""
+    """Return the error that names damaged rows, each with its reason, and the ways to mend them."""
     more = f"; and {len(damaged) - _MOST_NAMES:,} more" if len(damaged) > _MOST_NAMES else ""
     listed = "; ".join(dict.fromkeys(remedies))
     error = Corrupt(f"{place} is damaged: {'; '.join(damaged[:_MOST_NAMES])}{more}; {listed}")
@@ -40,14 +40,14 @@ def corrupt(place: str, damaged: Sequence[str], remedies: Iterable[str] = (REMED
 def listed_findings(
     rule: str, subjects: Sequence[str], detail: str, remedy: str, *, unlisted: int = 0
 ) -> list[Finding]:
-    """A finding for each of the first subjects, and a last one if there are more, or ``unlisted`` ones."""
+    """Return a finding for each of the first subjects, and a last one if there are more, or ``unlisted`` ones."""
     findings = [Finding(rule, subject, detail, remedy) for subject in subjects[:_MOST_SHOWN]]
     more = len(subjects) - len(findings) + unlisted
     return findings + ([Finding(rule, f"and {more:,} more", detail, remedy)] if more > 0 else [])
 
 
 def damage_findings(damaged: Sequence[DamagedRow]) -> list[Finding]:
-    """What ``validate`` says about damaged rows: the first of them, and how many more there are."""
+    """Return what ``validate`` says about damaged rows: the first of them, and how many more there are."""
     findings = [Finding(RULE, row.name, f"{DETAIL}: {row.reason}", row.remedy) for row in damaged]
     more = [Finding(RULE, f"and {len(damaged) - _MOST_SHOWN:,} more", DETAIL, REMEDY)]
     return findings[:_MOST_SHOWN] + (more if len(damaged) > _MOST_SHOWN else [])
@@ -124,7 +124,7 @@ def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _namespace_of(arguments: Sequence[Any]) -> str | None:
-    """The namespace of a call: its first argument, or that of its first argument."""
+    """Return the namespace of a call: its first argument, or that of its first argument."""
     subject = arguments[0] if arguments else None
     return subject if isinstance(subject, str) else getattr(subject, "namespace", None)
 

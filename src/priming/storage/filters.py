@@ -83,7 +83,7 @@ def parse(filters: Any) -> Condition:
 
 
 def excluded_ids(condition: Condition) -> Sequence[str] | None:
-    """The ids that a condition excludes, if it does nothing else; else None.
+    """Return the ids that a condition excludes, if it does nothing else; else None.
 
     >>> excluded_ids(parse({"id": {"nin": ["a", "b"]}})), excluded_ids(parse({"kind": "fact"}))
     (['a', 'b'], None)

@@ -21,7 +21,7 @@ class OpenedStore(Store, Protocol):
         """Whether the store can be written now, or made."""
 
     def description(self) -> tuple[str, list[tuple[str, str]]]:
-        """What the store is, in words; and what is unsafe about it, with the remedies."""
+        """Return what the store is, in words; and what is unsafe about it, with the remedies."""
 
 
 def open_store(location: Location) -> OpenedStore:

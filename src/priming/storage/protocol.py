@@ -57,7 +57,7 @@ class Changes:
     session: str | None = None
 
     def logged(self, number: int, erased: Collection[str] = ()) -> Logged:
-        """The entry of the operation in the log, by its number."""
+        """Return the entry of the operation in the log, by its number."""
         return Logged(number=number, erased=tuple(erased), **{name: getattr(self, name) for name in _SHARED})
 
 
@@ -298,16 +298,16 @@ class Store(Protocol):
         """
 
     def namespaces(self) -> list[str]:
-        """All namespaces, sorted."""
+        """Return all namespaces, sorted."""
 
     def head(self, namespace: str) -> int:
-        """The number of the namespace's latest operation; 0 if there is none."""
+        """Return the number of the namespace's latest operation; 0 if there is none."""
 
     def operations(self, namespace: str, **which: Unpack[WhichOperations]) -> list[Logged]:
-        """Operations, newest first; with ``after``, oldest first."""
+        """Return operations, newest first; with ``after``, oldest first."""
 
     def rows(self, namespace: str | None, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
-        """Items of a kind, in an order that is the same in every store; the namespace of tokens is None.
+        """Return items of a kind, in an order that is the same in every store; the namespace of tokens is None.
 
         That is the order of insertion; of verdicts and runs by time; of names by their bytes.
         """
@@ -316,22 +316,21 @@ class Store(Protocol):
         """Read the same a few at a time, recalls whole; of ``MemoryRecord`` each current version of those active."""
 
     def names(self, namespace: str, **which: Unpack[WhichNames]) -> dict[str, str]:
-        """Id → key of the memories of these ids, or keys.
+        """Map each id to its key, of the memories of these ids, or keys.
 
         With ``session``, of its latest active memories, the latest first. With ``condition``, of the active memories
         whose version valid at ``at`` satisfies it, in order of insertion.
         """
 
     def records(self, namespace: str, at: datetime, **which: Unpack[WhichRecords]) -> dict[str, MemoryRecord]:
-        """Id → memory in its current version valid at ``at``, in the order of ``ids`` or that of insertion.
+        """Map each id to its memory in its current version valid at ``at``, in the order of ``ids`` or of insertion.
 
         ``name`` selects the memory of that id or key, in its latest version if none is valid; ``coming`` also those
-        that hold only later. ``words`` selects those that contain all of its words, in any inflected form; a script
-        without spaces matches by its characters. ``after`` is the id of a memory.
+        that hold only later. ``words`` selects those with all of its words, in any form. ``after`` is a memory's id.
         """
 
     def counts(self, namespace: str, *, brief: bool = False) -> Counts:
-        """What the namespace holds; ``brief``: links under one name, and no bytes, for which all rows are read."""
+        """Count what the namespace holds; ``brief``: links under one name, no bytes, for which all rows are read."""
 
     def apply(self, changes: Changes) -> int:
         """Write one operation and its entry in the log, and return its number; creates the namespace.
@@ -398,4 +397,4 @@ class Store(Protocol):
         """
 
     def check(self, namespace: str, *, words: bool = False, walked: Walked | None = None) -> list[Finding]:
-        """Damage and dangling references, with ``words`` each text's too; ``walked`` is what a walk came to."""
+        """Find damage and dangling references, with ``words`` each text's too; ``walked`` is what a walk came to."""

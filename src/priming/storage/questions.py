@@ -229,12 +229,12 @@ class StoredNamespace:
 
 
 def _is_empty(which: Mapping[str, Any]) -> bool:
-    """Whether memories of no ids, or of no keys, are chosen."""
+    """Tell whether memories of no ids, or of no keys, are chosen."""
     return any(which.get(name) is not None and not which[name] for name in ("ids", "keys"))
 
 
 def suggestion(name: str, others: Collection[str], has_memories: Callable[[str], bool]) -> str:
-    """The namespaces with memories that resemble a name, else a few with memories; empty if there are none.
+    """Return the namespaces with memories that resemble a name, else a few with memories; empty if there are none.
 
     >>> suggestion("prod", ["production", "staging"], lambda name: True)
     '; did you mean "production"?'

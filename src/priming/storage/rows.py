@@ -237,12 +237,12 @@ class RowChange:
         return ends_of(self.row)
 
     def inverse(self) -> RowChange:
-        """The change that takes this one back."""
+        """Return the change that takes this one back."""
         return RowChange(self.after, self.before)
 
 
 def ends_of(row: Row) -> tuple[str, ...]:
-    """The ids of the memories that a row is about: both ends of a link or pair, all that a run has shown."""
+    """Return the ids of the memories that a row is about: both ends of a link or pair, all that a run has shown."""
     if isinstance(row, (LinkRow, PairRow)):  # most are
         return row.source, row.target
     if isinstance(row, RunRow):
@@ -251,7 +251,7 @@ def ends_of(row: Row) -> tuple[str, ...]:
 
 
 def identity(row: Row) -> RowIdentity:
-    """The identity of a row."""
+    """Return the identity of a row."""
     room = _ROOM_OF[type(row)]
     match row:
         case LinkRow():
@@ -270,7 +270,7 @@ def identity(row: Row) -> RowIdentity:
 
 
 def pack(changes: Sequence[RowChange]) -> str:
-    """Changes as one JSON text: the names of the fields by table, and for each row its table, before and after."""
+    """Pack changes as one JSON text: the fields' names by table, and for each row its table, before and after."""
     rooms = {change.room for change in changes}
     return json_text(
         {
@@ -281,7 +281,7 @@ def pack(changes: Sequence[RowChange]) -> str:
 
 
 def unpack(packed: str) -> list[RowChange]:
-    """The changes of a JSON text; fields that it lacks, since an older version wrote it, have their defaults."""
+    """Unpack the changes of a JSON text; fields it lacks, since an older version wrote it, have their defaults."""
     payload = json.loads(packed)
     names: dict[str, list[str]] = payload["fields"]
     return [
@@ -291,13 +291,13 @@ def unpack(packed: str) -> list[RowChange]:
 
 
 def sides(change: RowChange) -> dict[str, Any]:
-    """The row before and after a change, with the names of their fields."""
+    """Return the row before and after a change, with the names of their fields."""
     rows = {"before": change.before, "after": change.after}
     return {name: None if row is None else encode_row(row) for name, row in rows.items()}
 
 
 def change_of(table: str, *sides: Mapping[str, Any] | None) -> RowChange:
-    """The change of a row of a table, from what it was before and after."""
+    """Return the change of a row of a table, from what it was before and after."""
     return RowChange(*(None if side is None else decode_row(ROOMS[table], side) for side in sides))
 
 
@@ -337,7 +337,7 @@ _use_values = attrgetter(*column_names(Use)[: column_names(Use).index("recent")]
 
 
 def use_of(memory: MemoryRow) -> Use:
-    """The use of a memory so far.
+    """Return the use of a memory so far.
 
     Raises:
         Corrupt: a time in its row, or in the log's copy of it, cannot be read.
@@ -353,20 +353,20 @@ def use_of(memory: MemoryRow) -> Use:
 
 
 def retention_of(memory: MemoryRow) -> Retention:
-    """How well a memory is retained."""
+    """Return how well a memory is retained."""
     return Retention(memory.stability, memory.difficulty, memory.endurance, memory.reviewed_at)
 
 
 def record_among(
     namespace: str, memory: MemoryRow, version: VersionRow, versions: Iterable[VersionRow]
 ) -> MemoryRecord:
-    """The same, with the times when the version was stored and superseded; ``versions`` are all its rows."""
+    """Return the same, with the times when the version was stored and superseded; ``versions`` are all its rows."""
     recorded_at, retired_at = told_and_closed(version, versions)
     return record(namespace, memory, replace(version, recorded_at=recorded_at, retired_at=retired_at))
 
 
 def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryRecord:
-    """The two rows of a memory as one record."""
+    """Return the two rows of a memory as one record."""
     return MemoryRecord(
         namespace=namespace,
         use=use_of(memory),
@@ -376,7 +376,7 @@ def record(namespace: str, memory: MemoryRow, version: VersionRow) -> MemoryReco
 
 
 def undos_in_effect(undos: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str | None]:
-    """For each operation that was ever undone, the latest of its undos that is not undone itself, or None.
+    """Map each operation that was ever undone to the latest of its undos that is not undone itself, or None.
 
     ``undos`` are operations with what they undo, the newest first.
     """

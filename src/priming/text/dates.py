@@ -83,7 +83,7 @@ def dates(text: str) -> list[tuple[int, int, str]]:
 
 
 def named_days(text: str, told_at: datetime | None = None) -> tuple[Days, ...]:
-    """The days and months that a text names in figures or words, each once, as its first and its last day.
+    """Return the days and months that a text names in figures or words, each once, as its first and its last day.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def named_days(text: str, told_at: datetime | None = None) -> tuple[Days, ...]:
 
 
 def _days(cue: CueDate) -> Days:
-    """The first and last day of a date; of each year if it has none."""
+    """Return the first and last day of a date; of each year if it has none."""
     first, last = (int(f"{day:%Y%m%d}") for day in period(cue, _LEAP_DAY))
     return (first, last) if cue.year else (first % _YEAR, last % _YEAR)
 
@@ -133,7 +133,7 @@ def naming(days: Mapping[int, Iterable[Days]], cue: CueDate) -> Iterator[tuple[i
 
 
 def _next_of_its_name(cue: CueDate) -> CueDate | None:
-    """The next day that a weekday alone, "the weekend", "the 20th" or a feast may be, beside the last."""
+    """Return the next day that a weekday alone, "the weekend", "the 20th" or a feast may be, beside the last."""
     kinds = {token.kind for token in tokens(cue.words, None)} - {*"O+tp,"}
     if not (cue.year and cue.month and len(kinds) == 1):
         return None
@@ -150,7 +150,7 @@ def _next_of_its_name(cue: CueDate) -> CueDate | None:
 
 
 def _namer(cue: CueDate) -> Callable[[Days], bool]:
-    """What tells whether days that a text names are of a date; those of each year are of no year as a whole."""
+    """Return what tells whether days a text names are of a date; those of each year are of no year as a whole."""
     start, end = _days(cue)
     begin, finish = start % _YEAR, end % _YEAR
     first, last = period(cue, _LEAP_DAY)
@@ -170,7 +170,7 @@ def _namer(cue: CueDate) -> Callable[[Days], bool]:
 
 
 def day_told(text: str, told_at: datetime) -> datetime | None:
-    """The moment a day or more away that a text names from when it was told; None if it names none, or several days.
+    """Return the moment a day or more away that a text names from when told; None if it names none, or several days.
 
     >>> day_told("Yesterday the boiler leaked.", datetime(2024, 3, 1, 9)), day_told("It leaks.", datetime(2024, 3, 1))
     (datetime.datetime(2024, 2, 29, 9, 0), None)
@@ -184,17 +184,17 @@ def day_told(text: str, told_at: datetime) -> datetime | None:
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether quotation marks are around a part of a text: then it is a name, such as that of a song."""
+    """Tell whether quotation marks are around a part of a text: then it is a name, such as that of a song."""
     return all(mark in _QUOTES and mark for mark in (text[start - 1 : start], text[end : end + 1]))
 
 
 def day_order(text: str) -> int:
-    """How often a text writes the day before the month, as in 25/3/2024, less how often after it."""
+    """Return how often a text writes the day before the month, as in 25/3/2024, less how often after it."""
     return sum((int(a) > 12) - (int(b) > 12) for a, b in _SLASHED.findall(text))
 
 
 def local_time(at: datetime) -> datetime:
-    """A moment in the zone whose days it means: its own, or this machine's for one in UTC, as clocks tell it.
+    """Return a moment in the zone whose days it means: its own, or this machine's for one in UTC, as clocks tell it.
 
     >>> local_time(datetime.fromisoformat("2026-11-10T03:00+09:00")).hour
     3
@@ -245,7 +245,7 @@ def date_match(
 
 
 def _named_period(cue: CueDate, days: NDArray[np.datetime64]) -> tuple[Any, Any]:
-    """The first and last day of what a cue names; without a year, the latest by the day after each of ``days``."""
+    """Return first and last day of what a cue names; without a year, the latest by the day after each of ``days``."""
     if cue.year is not None or cue.month is None:
         first_day, last_day = period(cue, date.max)
         return np.datetime64(first_day), np.datetime64(last_day)

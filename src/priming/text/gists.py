@@ -78,7 +78,7 @@ _ESSENTIAL = tuple(
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, each on one line. A line ends one, except in a block of code.
+    """Return the sentences of a text, each on one line. A line ends one, except in a block of code.
 
     Abbreviations, initials, the numbers of a list, file names, versions, decimals and code end none.
 
@@ -93,7 +93,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def gist_of_rule(text: str) -> str:
-    """The gist of a rule: all of it where it is short, else without what can be left out.
+    """Return the gist of a rule: all of it where it is short, else without what can be left out.
 
     No prohibition, exception, condition or value is left out. What is left out inside a sentence or a list is marked
     by "…". A gist is longer than usual where it says so much, and only what is longer still is cut.
@@ -133,7 +133,7 @@ def _weight(piece: str) -> int:
 
 
 def _chosen(pieces: Sequence[_Piece]) -> set[int]:
-    """The pieces of a gist: what must stay, the heaviest first, then the others from the beginning while they fit."""
+    """Choose a gist's pieces: what must stay, the heaviest first, then others from the beginning while they fit."""
     chosen: set[int] = set()
 
     def length(more: set[int]) -> int:
@@ -151,7 +151,7 @@ def _chosen(pieces: Sequence[_Piece]) -> set[int]:
 
 
 def _with_neighbours(pieces: Sequence[_Piece], i: int) -> set[int]:
-    """A piece with those that it says nothing without: the rule of an exception, what a condition is for."""
+    """Return a piece with those that it says nothing without: the rule of an exception, what a condition is for."""
     first = i
     while first > 0:
         inside = pieces[first].part == pieces[first - 1].part
@@ -168,7 +168,7 @@ def _with_neighbours(pieces: Sequence[_Piece], i: int) -> set[int]:
 
 
 def _assembled(pieces: Sequence[_Piece], chosen: set[int], *, is_list: bool) -> str:
-    """The chosen pieces in order, with a sign where a clause or an item is left out."""
+    """Return the chosen pieces in order, with a sign where a clause or an item is left out."""
     texts: list[str] = []
     alone = len(chosen) == 1
     for i, piece in enumerate(pieces):
@@ -185,7 +185,7 @@ def _follows(pieces: Sequence[_Piece], chosen: set[int], i: int) -> bool:
 
 
 def _clauses(sentence: str) -> list[str]:
-    """The clauses of a long sentence, each with the mark that ends it."""
+    """Return the clauses of a long sentence, each with the mark that ends it."""
     starts = [0, *(match.end() for match in _CLAUSE_START.finditer(sentence)), len(sentence)]
     starts = [a for a, b in itertools.pairwise(starts) if b > a]
     ends = [*starts[1:], len(sentence)]
@@ -194,7 +194,7 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def list_items(text: str) -> list[str]:
-    """The items of a numbered list, with their numbers and what stands before the first; empty without a list.
+    """Return the items of a numbered list, with their numbers and what stands before the first; empty without a list.
 
     >>> list_items("1. run the migrations 2. check"), list_items("It needs 2. Check it.")
     (['1. run the migrations', '2. check'], [])
@@ -206,7 +206,7 @@ def list_items(text: str) -> list[str]:
 
 
 def list_marks(text: str) -> list[re.Match[str]]:
-    """The numbers 1, 2, 3 … that begin the items of a list; other numbers before a full stop are part of an item.
+    """Find the numbers 1, 2, 3 … that begin the items of a list; others before a full stop are part of an item.
 
     They begin lines, if the first does and there are several lines; else the first that follows a sentence counts.
     """
@@ -234,7 +234,7 @@ def _begins_line(text: str, match: re.Match[str]) -> bool:
 
 
 def _before(text: str, match: re.Match[str], blank: str) -> str:
-    """The character before a place, but for blanks; empty at the start."""
+    """Return the character before a place, but for blanks; empty at the start."""
     at = match.start()
     while at and text[at - 1] in blank:
         at -= 1
@@ -242,7 +242,7 @@ def _before(text: str, match: re.Match[str], blank: str) -> str:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A text cut after each sentence and line; together the pieces are the text."""
+    """Yield a text cut after each sentence and line; together the pieces are the text."""
     in_code = _in_code(text)
     start = 0
     for match in _BOUNDARY.finditer(text):
@@ -254,7 +254,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def _in_code(text: str) -> Callable[[int], bool]:
-    """Whether a place of a text is in code; the places come in order."""
+    """Tell whether a place of a text is in code; the places come in order."""
     spans = (match.span() for match in _CODE.finditer(text))
     start, end = next(spans, (len(text), len(text)))
 
@@ -268,7 +268,7 @@ def _in_code(text: str) -> Callable[[int], bool]:
 
 
 def gist_of_steps(text: str) -> str:
-    """The gist of a text that begins a list: its title, and as many items as fit; "…" stands for the others.
+    """Return the gist of a text that begins a list: its title, and as many items as fit; "…" stands for the others.
 
     >>> gist_of_steps("Rotate the key: 1. Open the vault. 2. Make a key.")
     'Rotate the key: 1. Open the vault. 2. Make a key.'
@@ -286,7 +286,7 @@ def gist_of_steps(text: str) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """A text on one line, as far as a gist goes, without the marks of a list; ";" ends items without an end."""
+    """Put a text on one line, as far as a gist goes, without the marks of a list; ";" ends items without an end."""
     shown = ""
     for line in text.splitlines():
         item = " ".join(_BULLET.sub("", line).split())
@@ -297,12 +297,12 @@ def _on_one_line(text: str) -> str:
 
 
 def _joint(before: str) -> str:
-    """What stands between two items."""
+    """Return what stands between two items."""
     return " " if before.endswith((".", ":", ";", ",", "!", "?")) or _ITEM.search(before) else "; "
 
 
 def _ends(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether a mark of punctuation ends a sentence."""
+    """Tell whether a mark of punctuation ends a sentence."""
     if match["mark"] != ".":
         return match["mark"] != "..." or _next_is_capital(text, match.end())
     last = _LAST_WORD.search(text, max(start, match.start() - _BACK), match.start())
@@ -323,7 +323,7 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 def _is_ordinal(text: str, match: re.Match[str]) -> bool:
-    """Whether a number counts the noun after it, as in "der 20. März": German has capitals within sentences, too."""
+    """Tell whether a number counts the noun after it, as in "der 20. März": German has capitals in sentences, too."""
     following = text[match.end() : match.end() + _BACK].split(maxsplit=1)
     return _is_german(text) and not is_function_word("".join(following[:1]), "german")
 
@@ -339,7 +339,7 @@ def _next_is_capital(text: str, at: int) -> bool:
 
 
 def _independent(parts: list[str]) -> list[str]:
-    """Sentences that stand alone: a label, or one that leans on the one before it, is joined to its neighbour."""
+    """Return sentences that stand alone: a label, or one leaning on the one before it, is joined to its neighbour."""
     joined: list[str] = []
     for part in parts:
         before = joined[-1] if joined else None
@@ -353,7 +353,7 @@ def _independent(parts: list[str]) -> list[str]:
 
 
 def _cut(sentence: str) -> str:
-    """A sentence cut between words to the length of a gist; what it forbids is kept."""
+    """Return a sentence cut between words to the length of a gist; what it forbids is kept."""
     if len(sentence) <= GIST_LETTERS:
         return sentence
     lead = ""
@@ -369,7 +369,7 @@ def _cut(sentence: str) -> str:
 
 
 def _denial(sentence: str) -> int:
-    """Where the first clause begins that forbids something; 0 where none does."""
+    """Return where the first clause begins that forbids something; 0 where none does."""
     starts = [0, *(match.end() for match in _CLAUSE_START.finditer(sentence)), len(sentence)]
     clauses = ((start, sentence[start:end]) for start, end in itertools.pairwise(starts))
     return next((start for start, clause in clauses if _forbids(clause)), 0)
@@ -382,7 +382,7 @@ def _forbids(text: str) -> bool:
 
 
 def gist_of(content: str, kind: str = "episode") -> str:
-    """The gist of a text: of a rule what it asks and forbids, of others the first sentence or line, cut at a word.
+    """Return a text's gist: of a rule what it asks and forbids, of others the first sentence or line, cut at a word.
 
     A gist stands alone: that of a procedure, or of a line that announces others, has as many of them as fit.
     """

@@ -58,7 +58,7 @@ _GO = re.compile(
 
 
 def languages_in(text: str) -> list[str]:
-    """The programming languages that a text names, each once; "go" only where it is not the verb.
+    """Return the programming languages that a text names, each once; "go" only where it is not the verb.
 
     >>> languages_in("write go tests, then port them to Rust"), languages_in("go on")
     (['rust', 'go'], [])
@@ -76,7 +76,7 @@ _IN_LANGUAGE = re.compile(
 
 
 def without_language(text: str, languages: Container[str]) -> str:
-    """A rule without the words that only repeat its condition: "in Go", "Python code".
+    """Return a rule without the words that only repeat its condition: "in Go", "Python code".
 
     >>> without_language("Use tabs for indentation in Go", ["go"]), without_language("In Go code, use tabs", ["go"])
     ('Use tabs for indentation', 'use tabs')
@@ -94,7 +94,7 @@ def without_language(text: str, languages: Container[str]) -> str:
 
 
 def without_places(text: str, values: Iterable[str]) -> str:
-    """A rule without the phrases that only repeat a value of its conditions.
+    """Return a rule without the phrases that only repeat a value of its conditions.
 
     >>> without_places("Use 8 workers in production", ["production"]), without_places("Produce less", ["production"])
     ('Use 8 workers', 'Produce less')
@@ -110,7 +110,7 @@ def without_places(text: str, values: Iterable[str]) -> str:
 
 
 def language_of(file: str) -> str | None:
-    """The language of a file: of code, data or prose.
+    """Return the language of a file: of code, data or prose.
 
     >>> language_of("src/app.tsx"), language_of("notes.md"), language_of("Dockerfile.prod"), language_of("LICENSE")
     ('typescript', 'markdown', 'dockerfile', None)
@@ -125,7 +125,7 @@ def language_of(file: str) -> str | None:
 
 
 def task_of(file: str) -> str | None:
-    """The task that a file is there for, by its name: test, or None.
+    """Return the task that a file is there for, by its name: test, or None.
 
     >>> task_of("queue_test.go"), task_of("web/Cart.test.tsx"), task_of("tests/helpers.py"), task_of("contest.py")
     ('test', 'test', 'test', None)
@@ -134,7 +134,7 @@ def task_of(file: str) -> str | None:
 
 
 def code_language_of(file: str) -> str | None:
-    """The language of a file of code; None for data, prose and all else.
+    """Return the language of a file of code; None for data, prose and all else.
 
     >>> code_language_of("src/app.tsx"), code_language_of("notes.md")
     ('typescript', None)

@@ -183,7 +183,7 @@ def _in_order(text: str) -> list[Name]:
 
 
 def marked_words(text: str, language: str) -> list[str]:
-    """The words of a text with a capital or a digit, which mark a name; in German it has to be a later letter.
+    """Return the words of a text with a capital or a digit, which mark a name; in German it has to be a later letter.
 
     >>> marked_words("When did Ann move to room 12?", "english")
     ['When', 'Ann', '12']
@@ -254,7 +254,7 @@ def components(text: str) -> Iterator[tuple[int, Name]]:
 
 
 def _modifiers(words: list[str], opening: bool) -> list[str]:
-    """The words before a noun that name a component; none where it is one of many."""
+    """Return the words before a noun that name a component; none where it is one of many."""
     last = len(words)
     while last and not (_bounds(words[last - 1]) or _describes(words, last - 1, opening)):
         last -= 1
@@ -272,7 +272,7 @@ def _bounds(word: str) -> bool:
 
 
 def _describes(words: list[str], place: int, opening: bool) -> bool:
-    """Whether a word says what a component is like, or what is done with it."""
+    """Tell whether a word says what a component is like, or what is done with it."""
     word = words[place].lower()
     if word in PLAIN_MODIFIERS or (not place and opening and word in SENTENCE_OPENERS):
         return True

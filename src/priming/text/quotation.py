@@ -61,7 +61,7 @@ class QuotedLine:
 
 
 def quote_text(text: str) -> str:
-    r"""A text as one JSON string, in which nothing is hidden and nothing passes for markup.
+    r"""Return a text as one JSON string, in which nothing is hidden and nothing passes for markup.
 
     >>> print(quote_text('Say "yes".\n</system-reminder>'))
     "Say \"yes\".\n\u003c/system-reminder>"
@@ -70,7 +70,7 @@ def quote_text(text: str) -> str:
 
 
 def label(name: str) -> str:
-    """A key or path: as it stands if it is plain, else quoted.
+    """Return a key or path: as it stands if it is plain, else quoted.
 
     >>> print(label("src/pool.py"), label("my notes"))
     src/pool.py "my notes"
@@ -79,7 +79,7 @@ def label(name: str) -> str:
 
 
 def command(verb: str, *words: str, **options: str) -> str:
-    """A command as it can be pasted into a shell, whatever its words hold and begin with.
+    """Return a command as it can be pasted into a shell, whatever its words hold and begin with.
 
     >>> print(command("show", "my note"), "|", command("deprecate", "-x", by="-y"))
     priming show 'my note' | priming deprecate --by=-y -- -x
@@ -92,17 +92,17 @@ def command(verb: str, *words: str, **options: str) -> str:
 
 
 def bracketed(name: str) -> str:
-    """A key in brackets, as lines and sentences name it."""
+    """Return a key in brackets, as lines and sentences name it."""
     return f"[{label(name)}]"
 
 
 def visible(text: str) -> str:
-    """A text with hidden characters and the beginnings of markup written as escapes of JSON; its lines stay."""
+    """Return a text with hidden characters and the beginnings of markup as escapes of JSON; its lines stay."""
     return _MARKUP.sub(lambda match: _escape(match[0]), terminal_text(text))
 
 
 def visible_value(value: Any) -> Any:
-    """A value of JSON in whose strings, names included, nothing is hidden."""
+    """Return a value of JSON in whose strings, names included, nothing is hidden."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
@@ -111,17 +111,17 @@ def visible_value(value: Any) -> Any:
 
 
 def terminal_text(text: str) -> str:
-    """A text as a terminal may show it: hidden characters as escapes, markup as it stands."""
+    """Return a text as a terminal may show it: hidden characters as escapes, markup as it stands."""
     return _rewritten(text, _escape)
 
 
 def without_hidden(text: str, mark: str = "�") -> str:
-    """A text as a picture or a page shows it, with a mark in place of each hidden character."""
+    """Return a text as a picture or a page shows it, with a mark in place of each hidden character."""
     return _rewritten(text, lambda _: mark)
 
 
 def json_text(value: Any, *, ascii_only: bool = False, separators: tuple[str, str] | None = None) -> str:
-    r"""A value as JSON in which nothing is hidden, and which decodes to the very value.
+    r"""Return a value as JSON in which nothing is hidden, and which decodes to the very value.
 
     >>> print(json_text({"text": "a\x7f\u202eb"}))
     {"text": "a\u007f\u202eb"}
@@ -130,7 +130,7 @@ def json_text(value: Any, *, ascii_only: bool = False, separators: tuple[str, st
 
 
 def condition_text(value: Any, shown: Callable[[str], str] = str) -> str:
-    """The value of a condition in words; of several values any holds.
+    """Return the value of a condition in words; of several values any holds.
 
     >>> condition_text(["go", "rust"]), condition_text(3)
     ('go or rust', '3')
@@ -140,7 +140,7 @@ def condition_text(value: Any, shown: Callable[[str], str] = str) -> str:
 
 
 def conditions_text(when: Mapping[str, Any], shown: Callable[[str], str] = str, joint: str = ", ") -> str:
-    """Where something applies, in words; ``shown`` writes names and values.
+    """Return where something applies, in words; ``shown`` writes names and values.
 
     >>> conditions_text({"language": "go", "task": ["test", "debug"]}), conditions_text({})
     ('where language = go, task = test or debug', 'everywhere')
@@ -182,7 +182,7 @@ def _rewritten(text: str, rewrite: Callable[[str], str]) -> str:
 
 @lru_cache(_REMEMBERED)
 def _has_shape(letter: str) -> bool:
-    """Whether a character is a letter, mark, number, punctuation, symbol or common space, by its class in Unicode.
+    """Tell whether a character is a letter, mark, number, punctuation, symbol or common space, by its Unicode class.
 
     Those of all other categories are not printable for Python: control, format, private use, surrogates, unassigned,
     separators. Tabs, newlines, and the no-break and the wide form of the space have its shape.
@@ -195,7 +195,7 @@ def _has_shape(letter: str) -> bool:
 
 
 def _is_needed(text: str, i: int) -> bool:
-    """Whether a joiner or selector changes the shape of what it stands after: a letter of its script, or an emoji.
+    """Tell whether a joiner or selector changes the shape of what it stands after: a letter of its script, or emoji.
 
     For joiners this is the rule of RFC 5892, A.1 and A.2, and that of Bengali, where they precede a virama.
     """
@@ -221,7 +221,7 @@ def _is_emoji(letter: str) -> bool:
 
 
 def _is_cursive(text: str, i: int, step: int) -> bool:
-    """Whether the next letter in a direction, marks aside, is of Arabic or a script that joins letters like it."""
+    """Tell whether the next letter in a direction, marks aside, is Arabic or of a script joining letters like it."""
     i += step
     while 0 <= i < len(text) and unicodedata.category(text[i]) == "Mn" and _has_shape(text[i]):
         i += step

@@ -53,12 +53,12 @@ class Parts(dict[str, Any]):
 
 
 def days_of(first: date, last: date) -> CueDate:
-    """The days from one to another."""
+    """Return the days from one to another."""
     return CueDate(first.year, first.month, first.day, (last - first).days + 1)
 
 
 def period(cue: CueDate, today: date) -> tuple[date, date]:
-    """The first and the last day of a date; without a year, the latest that has begun.
+    """Return the first and the last day of a date; without a year, the latest that has begun.
 
     >>> period(CueDate(month=2), date(2024, 5, 16))
     (datetime.date(2024, 2, 1), datetime.date(2024, 2, 29))
@@ -73,7 +73,7 @@ def period(cue: CueDate, today: date) -> tuple[date, date]:
 
 
 def _of_month(p: Parts) -> ReadDate:
-    """A month, its day, or the days from one to another; a day that the month does not have is left out."""
+    """Return a month, its day, or the days from one to another; a day that the month does not have is left out."""
     last, day, until = monthrange(p.year or _LEAP, p.month)[1], p.day or 0, p.until or 0
     if 0 < day < until <= last:
         return CueDate(p.year, p.month, day, until - day + 1)
@@ -105,7 +105,7 @@ def _months(first: int, number: int = 1) -> ReadDate:
 
 
 def _yearly(p: Parts, of: Callable[[int], ReadDate]) -> ReadDate:
-    """What comes once a year: of a year, or the last, this, the next, else the latest that has begun."""
+    """Return what comes once a year: of a year, or the last, this, the next, else the latest that has begun."""
     if p.year is not None or p.now is None:
         return of(p.year) if p.year else None
     this, frame = p.today.year, p.frame or 0
@@ -118,7 +118,7 @@ def _yearly(p: Parts, of: Callable[[int], ReadDate]) -> ReadDate:
 
 
 def _feast(p: Parts) -> ReadDate:
-    """A feast on a fixed day, such as 12-24+3 of three days, or so many days from Easter Sunday."""
+    """Return a feast on a fixed day, such as 12-24+3 of three days, or so many days from Easter Sunday."""
     start, days = p.feast.rsplit("+", 1)
     offset = start.removeprefix("easter")
 
@@ -133,7 +133,7 @@ def _feast(p: Parts) -> ReadDate:
 
 
 def _moved(at: datetime, number: int, unit: str) -> datetime:
-    """The moment so many units from one; of months on the same day, or the last one."""
+    """Return the moment so many units from one; of months on the same day, or the last one."""
     if unit in _DAYS:
         return at + number * _DAYS[unit] * _DAY
     year, month = divmod(at.year * 12 + at.month - 1 + number * _MONTHS[unit], 12)
@@ -141,7 +141,7 @@ def _moved(at: datetime, number: int, unit: str) -> datetime:
 
 
 def _away(now: datetime, number: int, unit: str) -> ReadDate:
-    """The day, week, weekend, month or year that is so many away from the present one."""
+    """Return the day, week, weekend, month or year that is so many away from the present one."""
     if unit in _MONTHS and _MONTHS[unit] < 12:
         months = now.year * 12 + now.month - 1
         return _months(months - months % _MONTHS[unit] + number * _MONTHS[unit], _MONTHS[unit])
@@ -153,7 +153,7 @@ def _away(now: datetime, number: int, unit: str) -> ReadDate:
 
 
 def _distant(p: Parts) -> ReadDate:
-    """What is so many units ago, or ahead; of a vague number, from the one to the other."""
+    """Return what is so many units ago, or ahead; of a vague number, from the one to the other."""
     sign, numbers = (1 if p.ahead else -1), p.n if isinstance(p.n, tuple) else (p.n,)
     spans = [cue for number in numbers if (cue := _read(_away, p.now, sign * number, p.unit))]
     ends = [end for cue in spans for end in period(cue, p.today)]
@@ -161,7 +161,7 @@ def _distant(p: Parts) -> ReadDate:
 
 
 def _rolling(p: Parts) -> ReadDate:
-    """The last or the next so many days, weeks, months; the last ones with today."""
+    """Return the last or the next so many days, weeks, months; the last ones with today."""
     if p.unit == "weekend" and p.n is None:
         return _framed(Parts(p, frame=-1))
     number, sign = (p.n[1] if isinstance(p.n, tuple) else p.n or 1), -1 if p.frame in (None, "-") else p.frame
@@ -170,12 +170,12 @@ def _rolling(p: Parts) -> ReadDate:
 
 
 def _framed(p: Parts) -> ReadDate:
-    """The last, this or the next week, weekend, month, quarter or year of the calendar."""
+    """Return the last, this or the next week, weekend, month, quarter or year of the calendar."""
     return _away(p.now, p.frame, p.unit)
 
 
 def _weekday(p: Parts) -> date:
-    """A day of this week, the next one of its name, or the last one before today, which "on Monday" means as well."""
+    """Return a day of this week, the next of its name, or the last before today, which "on Monday" means as well."""
     ahead, frame = p.weekday - p.today.weekday(), -1 if p.frame is None else p.frame
     if frame:
         ahead = ahead % 7 + 7 * frame if frame < 0 else (ahead - 1) % 7 + 1 + 7 * (frame - 1)
@@ -183,7 +183,7 @@ def _weekday(p: Parts) -> date:
 
 
 def _nth_day(p: Parts) -> ReadDate:
-    """The latest day of this number, of this month or the last one that has it."""
+    """Return the latest day of this number, of this month or the last one that has it."""
     first = p.today.replace(day=1)
     while monthrange(first.year, first.month)[1] < p.nth or first.replace(day=p.nth) > p.today:
         first = (first - _DAY).replace(day=1)
@@ -191,7 +191,7 @@ def _nth_day(p: Parts) -> ReadDate:
 
 
 def _nth_weekday(p: Parts) -> ReadDate:
-    """The first Monday of May 2024, the last Friday of March."""
+    """Return the first Monday of May 2024, the last Friday of March."""
     if p.of.day or not p.of.month or (p.of.year is None and p.now is None) or p.nth < -1:
         return None
     first, last = period(p.of, p.today)
@@ -201,7 +201,7 @@ def _nth_weekday(p: Parts) -> ReadDate:
 
 
 def _day_of_week(p: Parts) -> ReadDate:
-    """Monday of last week; a weekday beside a day only says it again."""
+    """Return the day of a week, as in Monday of last week; a weekday beside a day only says it again."""
     if p.of.day and p.of.days == 1:
         return p.of  # type: ignore[no-any-return]
     first = date(p.of.year, p.of.month, p.of.day) if p.of.year and p.of.days == 7 else None
@@ -209,7 +209,7 @@ def _day_of_week(p: Parts) -> ReadDate:
 
 
 def _beside(p: Parts) -> ReadDate:
-    """The week before Easter, two days after 3 May, the Monday before Christmas."""
+    """Return the week before Easter, two days after 3 May, the Monday before Christmas."""
     is_after = p.bound == "after"
     at = datetime.combine(period(p.of, p.today)[is_after], p.now.timetz())
     if p.weekday is not None or not p.of.day:
@@ -218,7 +218,7 @@ def _beside(p: Parts) -> ReadDate:
 
 
 def _within(p: Parts) -> ReadDate:
-    """A day or month of the year that stands beside it: "last year on 3 October", "in May two years ago"."""
+    """Return a day or month of the year that stands beside it: "last year on 3 October", "in May two years ago"."""
     pairs: tuple[tuple[CueDate, CueDate], ...] = ((p.last, p.first), (p.first, p.last))
     for part, of in pairs:
         if of.year and part.month and not (of.month or part.year):
@@ -227,7 +227,7 @@ def _within(p: Parts) -> ReadDate:
 
 
 def _bounded(p: Parts) -> ReadDate:
-    """The days that "since", "after", "before" or "until" a date means; the date itself where there are none."""
+    """Return the days that "since", "after", "before" or "until" a date means; the date itself if there are none."""
     first, last = period(p.of, p.today)
     if p.bound in ("since", "after"):
         first, last = (last + _DAY if p.bound == "after" else first), p.today
@@ -237,7 +237,7 @@ def _bounded(p: Parts) -> ReadDate:
 
 
 def _range(p: Parts) -> ReadDate:
-    """The days from one date to another, which may say the year of both; without one and days, no range."""
+    """Return the days from one date to another, which may say the year of both; without one and days, no range."""
     dated, days = p.first.year or p.last.year, p.first.day and p.last.day
     if not (dated or days or p.now):
         return None
@@ -337,7 +337,7 @@ _BOUND = re.compile(f"{_BEFORE.pattern}|[ZsPT]t?$")
 
 
 def _read(reader: Callable[..., ReadDate], *arguments: Any) -> Any:
-    """What a reader makes of its arguments, as a date or a year; None for what no calendar has."""
+    """Return what a reader makes of its arguments, as a date or a year; None for what no calendar has."""
     try:
         span = reader(*arguments)
         span = (span, span) if isinstance(span, date) else span

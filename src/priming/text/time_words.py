@@ -40,13 +40,13 @@ class TimeToken(NamedTuple):
 
 
 def _folded(word: str) -> str:
-    """A word in small letters without its accents, which are often left out."""
+    """Return a word in small letters without its accents, which are often left out."""
     return word.lower() if word.isascii() else _MARKS.sub("", normalized("NFD", word.lower()))
 
 
 @cache
 def _calendar(language: str) -> dict[str, list[tuple[list[str], str, Any]]]:
-    """By first word the entries of a language, long ones first: their words, class, and value, numbers or a name."""
+    """Map first words to a language's entries, long ones first: their words, class, and value, numbers or a name."""
     entries: dict[str, list[tuple[list[str], str, Any]]] = {}
     for kind, text, *names in read_word_groups(f"calendar/{language}"):
         numbers = [int(number) for number in re.findall(r"^-?\d+|(?<=\d-)\d+$", text)]
@@ -59,14 +59,14 @@ def _calendar(language: str) -> dict[str, list[tuple[list[str], str, Any]]]:
 
 @cache
 def _common(language: str) -> frozenset[str]:
-    """The words by which a text is known to be of a language: its function words, and those of its calendar."""
+    """Return the words by which a text is known to be of a language: its function words, and its calendar's."""
     own = read_words("stop_words" if language == "english" else f"function_words/{language}")
     return frozenset(map(_folded, own)) | _calendar(language).keys()
 
 
 @cache
 def _telling() -> frozenset[str]:
-    """The words without which no text tells a time, but for figures."""
+    """Return the words without which no text tells a time, but for figures."""
     entries = (entry for language in LANGUAGES for group in _calendar(language).values() for entry in group)
     telling = {words[-1] for words, kind, _ in entries if kind in "WRDmvfqpABdkuUjJQ"}
     return frozenset(telling - {*read_words("stop_words")})
@@ -99,7 +99,7 @@ def tokens(text: str, likely: str | None) -> tuple[TimeToken, ...]:
 
 
 def _number(match: re.Match[str], is_common: bool, language: str) -> tuple[str, Any]:
-    """The class and value of what no calendar has; only in German "3." is the third, and "3.5." one of May."""
+    """Return the class and value of what no calendar has; only in German "3." is the third, and "3.5." one of May."""
     text, kind = match[0], match.lastgroup or "x"
     kind = "x" if kind == "G" and language != "german" else kind
     if kind in "noyY" and (language == "german" or not text.endswith(".")):
@@ -111,7 +111,7 @@ def _number(match: re.Match[str], is_common: bool, language: str) -> tuple[str, 
 
 
 def easter(year: int) -> date:
-    """Easter Sunday of the Gregorian calendar, by J. Oudin's algorithm of 1940.
+    """Return Easter Sunday of the Gregorian calendar, by J. Oudin's algorithm of 1940.
 
     >>> easter(2024)
     datetime.date(2024, 3, 31)

@@ -129,7 +129,7 @@ def terms(text: str, language: str | None = None) -> list[str]:
 
 
 def _cached_if_short(read: Callable[[str, str | None], T]) -> Callable[..., T]:
-    """A function of a text and a language, cached for short texts: a load reads each of them several times."""
+    """Return a function of a text and a language, cached for short texts: a load reads each of them several times."""
     cached = lru_cache(maxsize=TERM_CACHE >> 4)(read)
 
     @wraps(read)
@@ -216,7 +216,7 @@ def language_of(text: str, likely: str | None) -> str | None:
 
 
 def _is_plainly_english(words: list[str]) -> bool:
-    """Whether a third of the words are common English ones."""
+    """Tell whether a third of the words are common English ones."""
     return 3 * sum(word in STOP_WORDS or is_common(word) for word in words) >= len(words)
 
 
@@ -276,7 +276,7 @@ def is_function_word(word: str, language: str | None) -> bool:
 
 
 def _tokens(text: str, language: str) -> list[str]:
-    """The tokens of a text in lower case, but a letter that is a name within a sentence stays a capital."""
+    """Return the tokens of a text in lower case, but a letter that is a name within a sentence stays a capital."""
     tokens: list[str] = []
     start = 0
     for letter in _LETTER.finditer(text):
@@ -288,7 +288,7 @@ def _tokens(text: str, language: str) -> list[str]:
 
 
 def _lower_tokens(text: str, language: str) -> list[str]:
-    """The tokens of a text in lower case; what may be one number, its thousands apart, has its value beside it."""
+    """Return the tokens of a text in lower case; what may be one number, thousands apart, has its value beside it."""
     text = _APART.sub(lambda m: f"{m[0]} {''.join(filter(str.isdigit, m[1]))}{m['rest'] or ''}", text)
     plain = folded(text) if language == "english" else lowered(text, language)
     if language in _ELIDING:
@@ -303,7 +303,7 @@ def _lower_tokens(text: str, language: str) -> list[str]:
 
 @cache
 def _wide_token() -> re.Pattern[str]:
-    """A token of a text that is not ASCII: a word may contain marks, and a sign may be an emoji."""
+    """Return a token of a text that is not ASCII: a word may contain marks, and a sign may be an emoji."""
     sign = rf"[^\w\s\x00-\xff\u2500-\u259f{mark_class()}]"
     emoji = rf"[\U0001f1e6-\U0001f1ff]{{2}}|{sign}(?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d{sign}){{0,16}}"
     return re.compile(
@@ -313,7 +313,7 @@ def _wide_token() -> re.Pattern[str]:
 
 @lru_cache(maxsize=TERM_CACHE)
 def _read(token: str, language: str) -> tuple[tuple[str, str], ...]:
-    """The terms of a token in lower case, each with its word; a function word has none."""
+    """Return the terms of a token in lower case, each with its word; a function word has none."""
     if token.isupper():
         return ((lowered(token), lowered(token)),)
     if SPACELESS.match(token):
@@ -338,7 +338,7 @@ def _read(token: str, language: str) -> tuple[tuple[str, str], ...]:
 
 
 def _numbers(token: str, language: str) -> Iterator[str]:
-    """What a number of several parts is: a value, a version with what it is a version of, or the parts of a date."""
+    """Yield what a number of several parts is: a value, a version with what it is one of, or the parts of a date."""
     group = "," if language == "english" else "."
     count = _COUNT.fullmatch(token)
     if count:
@@ -356,13 +356,13 @@ def _numbers(token: str, language: str) -> Iterator[str]:
 
 
 def _value(whole: str, fraction: str) -> str:
-    """A decimal number without zeros at its end."""
+    """Return a decimal number without zeros at its end."""
     return f"{whole}.{fraction}".rstrip("0").rstrip(".")
 
 
 @cache
 def _function_words() -> Mapping[str, tuple[str, ...]]:
-    """The languages that each function word belongs to."""
+    """Return the languages that each function word belongs to."""
     languages: dict[str, tuple[str, ...]] = dict.fromkeys(STOP_WORDS, ("english",))
     for language in LATIN_LANGUAGES:
         for word in _function_words_of(language):

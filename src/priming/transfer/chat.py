@@ -131,7 +131,7 @@ def _read_transcript(transcript: Transcript) -> Iterator[Item]:
 
 
 def _value(value: Any, transcript: Transcript, where: str) -> Iterator[Item]:
-    """The entries of any value in a transcript: a message, a conversation, or a list of either."""
+    """Yield the entries of any value in a transcript: a message, a conversation, or a list of either."""
     if isinstance(value, list):
         yield from _list(value, transcript, where)
     elif not isinstance(value, dict):
@@ -174,7 +174,7 @@ def _conversation(messages: list[Any], name: Any, transcript: Transcript, where:
 
 
 def _message(message: Mapping[str, Any], transcript: Transcript, where: str) -> Iterator[Entry]:
-    """A message as an episode; nothing for the result of a tool, or for a message without text."""
+    """Yield a message as an episode; nothing for the result of a tool, or for a message without text."""
     transcript.recognised = True
     session = str(transcript.session)
     number = transcript.counts[session]
@@ -201,7 +201,7 @@ _INSERTED = re.compile(r"<(/?)(system-reminder|local-command-[a-z]+)>")
 
 
 def is_session_line(value: Mapping[str, Any], *, within_session: bool) -> bool:
-    """Whether a JSON object is a line of a session: it has a type and an id of its session.
+    """Tell whether a JSON object is a line of a session: it has a type and an id of its session.
 
     After other lines of a session, ``within_session``, the type suffices.
     """
@@ -209,7 +209,7 @@ def is_session_line(value: Mapping[str, Any], *, within_session: bool) -> bool:
 
 
 def session_message(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
-    """The arguments of ``remember`` for one line; None for a line without a message.
+    """Return the arguments of ``remember`` for one line; None for a line without a message.
 
     Internal lines, tool results, thinking, and what the client wrote by itself are left out. A sub-agent (a side
     chain) has a session of its own, in which the "user" is the agent that called it.
@@ -233,7 +233,7 @@ def _is_inserted_part(part: Any) -> bool:
 
 
 def _without_inserted(text: str) -> str:
-    """A text without what the program inserted between tags; a tag that is never closed is part of the text."""
+    """Return a text without what the program inserted between tags; a tag never closed is part of the text."""
     marks = list(_INSERTED.finditer(text))
     last = {mark[2]: mark.start() for mark in marks if mark[1]}
     parts, at, opened = [], 0, ""
@@ -247,7 +247,7 @@ def _without_inserted(text: str) -> str:
 
 
 def _summary(value: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The program's summary of a session, as a fact."""
+    """Return the program's summary of a session, as a fact."""
     text = value.get("summary")
     if not isinstance(text, str) or not text.strip():
         return None
@@ -284,7 +284,7 @@ def _episode(value: Mapping[str, Any], message: Mapping[str, Any], text: str, wh
 
 
 def _fits(path: Path) -> bool:
-    """Whether a file is a transcript, or a folder holds one among its first files."""
+    """Tell whether a file is a transcript, or a folder holds one among its first files."""
     return (
         any(map(_is_transcript, islice(files(path, ENDINGS), LOOKED_AT)))
         if path.is_dir()

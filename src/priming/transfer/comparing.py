@@ -68,13 +68,13 @@ def resettled(
 
 
 def _place_in(folders: Iterable[tuple[str, str]], place: str) -> str | None:
-    """A place under the new name of its folder; None if that has no other name."""
+    """Return a place under the new name of its folder; None if that has no other name."""
     named = (after + place.removeprefix(before) for before, after in folders if place.startswith(before))
     return next(named, None)
 
 
 def _folders(old: MemoryRecord, new: MemoryRecord) -> tuple[str, str]:
-    """The folders of the places of two memories, the last that differ in their names."""
+    """Return the folders of the places of two memories, the last that differ in their names."""
     parts = (old.source or "").split("/"), (new.source or "").split("/")
     while all(parts) and parts[0][-1] == parts[1][-1]:
         for each in parts:
@@ -94,7 +94,7 @@ def left_behind(
 
 
 def is_same(new: Draft, stored: VersionRow | MemoryRecord) -> bool:
-    """Whether a version says what an item says; that another place says it too makes no difference."""
+    """Tell whether a version says what an item says; that another place says it too makes no difference."""
     if bare_text(new.content) != bare_text(stored.content):
         return False
     return all(_comparable(getattr(new, name)) == _comparable(getattr(stored, name)) for name in COMPARED)
@@ -105,7 +105,7 @@ def _comparable(value: Any) -> Any:
 
 
 def is_there(source: str | None) -> bool:
-    """Whether the place that a source names exists; one that is no place of an importer counts as there."""
+    """Tell whether the place that a source names exists; one that is no place of an importer counts as there."""
     _, colon, place = (source or "").partition(":")
     return not colon or not Path(place).is_absolute() or Path(place).exists()
 
@@ -119,18 +119,18 @@ def _text(record: MemoryRecord) -> Any:
 
 
 def _moment(record: MemoryRecord) -> Any:
-    """The speaker and the time: a commit that was amended keeps both."""
+    """Return the speaker and the time: a commit that was amended keeps both."""
     return (record.speaker, record.occurred_at) if record.speaker and record.occurred_at else None
 
 
 def _place(record: MemoryRecord) -> Any:
-    """Where an item stood that is known by its place and its text, such as a message without an id."""
+    """Return where an item stood that is known by its place and its text, such as a message without an id."""
     place, _, digest = record.key.rpartition("-")
     return place if len(digest) == 8 and place[-1:].isdigit() else None
 
 
 def entry_name(entry: Entry) -> str:
-    """The name of an entry in a message: its key, else its heading, its source or the start of its content."""
+    """Return the name of an entry in a message: its key, else its heading, its source or the start of its content."""
     names = map(entry.arguments.get, ("key", "heading", "source", "content"))
     name = next(filter(None, names), "")
     return repr(one_line(str(name), 60))

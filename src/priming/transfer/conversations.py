@@ -120,7 +120,7 @@ def conversation_format(
 
 
 def _below(path: Path, endings: tuple[str, ...]) -> Iterable[Path] | None:
-    """The files with one of the endings in a folder, or in a zip file, which opens them as a folder does."""
+    """Return the files with one of the endings in a folder, or in a zip file, which opens them as a folder does."""
     if path.is_dir():
         return files(path, endings)
     if not zipfile.is_zipfile(path):
@@ -152,7 +152,7 @@ def _entries(conversation: Conversation, name: str, source: str, file: str) -> I
 
 
 def message_time(message: Mapping[str, Any], where: str) -> datetime | None:
-    """The first time in a message: ISO 8601 with a zone, or seconds or milliseconds since 1970."""
+    """Return the first time in a message: ISO 8601 with a zone, or seconds or milliseconds since 1970."""
     for name in _TIMES:
         value = message.get(name)
         if value is not None and not isinstance(value, bool):
@@ -165,7 +165,7 @@ _NOTICE = re.compile(r"\[[^\W\d_][\w #+:-]*\]")
 
 
 def is_inserted(text: str) -> bool:
-    """Whether a text is all a client's: elements whose names are compounds or capitals, or a notice in brackets.
+    """Tell whether a text is all a client's: elements whose names are compounds or capitals, or a notice in brackets.
 
     >>> is_inserted("<command-name>/clear</command-name> <command-args></command-args>")
     True
@@ -199,7 +199,7 @@ _DETAILS = (
 
 
 def message_text(message: Mapping[str, Any], where: str) -> str:
-    """The text parts of a message, joined; tool calls and images become a line each."""
+    """Return the text parts of a message, joined; tool calls and images become a line each."""
     return "\n".join([*_parts(message.get("content"), where), *_calls(message)])
 
 
@@ -234,7 +234,7 @@ def _part(part: Any, where: str) -> Iterator[str]:
 
 
 def _calls(message: Mapping[str, Any]) -> Iterator[str]:
-    """Notes on the tool calls that are listed outside of the content."""
+    """Yield notes on the tool calls that are listed outside of the content."""
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         function = call.get("function", call) if isinstance(call, dict) else None
@@ -243,7 +243,7 @@ def _calls(message: Mapping[str, Any]) -> Iterator[str]:
 
 
 def tool_note(name: Any, arguments: Any) -> str:
-    """A line about a tool call: ``ran Bash: git status``."""
+    """Return a line about a tool call: ``ran Bash: git status``."""
     if isinstance(arguments, str):
         with suppress(ValueError, RecursionError):
             arguments = json.loads(arguments)

@@ -173,7 +173,7 @@ def _write(memory: Namespace, bundle: ExportBundle) -> int:
 
 
 def _missing_rows(memory: Namespace, bundle: ExportBundle) -> Iterator[Row]:
-    """The rows of a bundle that the store lacks; a row that differs from the stored one raises ``Conflict``."""
+    """Yield the rows of a bundle that the store lacks; a row that differs from the stored one raises ``Conflict``."""
     for row in bundle.rows:
         stored = memory.stored(row)
         if stored is None:
@@ -255,7 +255,7 @@ def _add_to_bundle(bundle: ExportBundle, value: dict[str, Any], where: str) -> N
 
 
 def _check_row(row: R) -> R:
-    """The row, if every field is valid; else ``ParamError`` names the field."""
+    """Return the row, if every field is valid; else ``ParamError`` names the field."""
     for f in fields(row):
         value = getattr(row, f.name)
         if isinstance(value, datetime) or f.type == "datetime":
@@ -269,7 +269,7 @@ def _check_row(row: R) -> R:
 
 
 def _activation(value: dict[str, Any]) -> ActivationCount:
-    """A count of activations, checked."""
+    """Return a count of activations, checked."""
     count = ActivationCount(value["profile"], value["id"], value["day"], value["total"])
     check_text("profile", count.profile)
     check_text("id", count.id)

@@ -79,7 +79,7 @@ class Following:
     """By relation, all its ties, where the importer says that they are all."""
 
     def report(self) -> Report:
-        """The counts so far."""
+        """Return the counts so far."""
         names = ("stored", "echoes", "links", "refused", "loose", "changed", "renamed", "gone", "retired")
         counts: dict[str, Any] = {name: self.counts[name] for name in names} | {"echoes": self.counts["echo"]}
         return Report(
@@ -117,7 +117,7 @@ class Following:
         return f"{self.place.name} was followed, as {self.name} {place}"
 
     def _in_step(self, state_of_path: str) -> int:
-        """The number of items of the path, if nothing changed there since it was followed, nor was taken back."""
+        """Count the items of the path, if nothing changed there since it was followed, nor was taken back."""
         with self.memory.reading():
             operations = partial(self.memory.store.operations, self.memory.namespace, rows=False)
             latest = operations(kind=FOLLOW, limit=_REASONS)
@@ -128,7 +128,7 @@ class Following:
             return 0 if is_taken_back else int((last.message or "").split()[0].replace(",", ""))
 
     def of_path(self) -> dict[str, str]:
-        """Id → key of the active memories whose source is the path, or below it."""
+        """Map the ids to the keys of the active memories whose source is the path, or below it."""
         return Stored(self.memory).below(f"{self.name}:{self.place}")
 
     def _load(self, items: Callable[[], Iterator[Item]]) -> None:
@@ -160,7 +160,7 @@ class Following:
             self.sessions.setdefault(session, []).append(own)
 
     def _entries(self, items: Iterator[Item]) -> Iterator[Entry]:
-        """The entries among the items, each key once: the same key with another text is refused."""
+        """Yield the entries among the items, each key once: the same key with another text is refused."""
         for item in items:
             match item:
                 case Entry():
@@ -189,7 +189,7 @@ class Following:
         self.everything = self.everything or item.all
 
     def _records(self, batch: Sequence[Entry]) -> dict[str, MemoryRecord]:
-        """Key → memory, of those that have a key of the batch."""
+        """Map the keys of the batch to the memories that have them."""
         keys = [key for entry in batch if isinstance(key := entry.arguments.get("key"), str)]
         with self.memory.reading() as now:
             ids = self.memory.ids_of(keys) if keys else {}
@@ -243,7 +243,7 @@ class Following:
         return "changed" if record.status == "active" else "stored"
 
     def _last_imported(self, record: MemoryRecord) -> VersionRow | MemoryRecord | None:
-        """The latest version that this importer wrote; None if the memory is not its own."""
+        """Return the latest version that this importer wrote; None if the memory is not its own."""
         for kind in ("supersede", "remember"):
             for row in (change.after for each in self._operations(record, kind) for change in each.rows):
                 current = record.id, None, None
@@ -253,14 +253,14 @@ class Following:
         return record if is_early else None  # imported by a version that did not say so in the log
 
     def _retired_here(self, record: MemoryRecord) -> bool:
-        """Whether an import took the memory out of recall, and nobody else since."""
+        """Tell whether an import took the memory out of recall, and nobody else since."""
         kind = TAKEN_OUT.get(record.status)
         with self.memory.reading():
             logged = self.memory.operations(memory_id=record.id, kind=kind, limit=1) if kind else []
         return any((each.via or "").startswith("import ") for each in logged)
 
     def _operations(self, record: MemoryRecord, kind: str) -> Iterator[Any]:
-        """The operations of a kind on a memory by this importer, the latest first."""
+        """Return the operations of a kind on a memory by this importer, the latest first."""
         with self.memory.reading():
             operations = self.memory.operations(memory_id=record.id, kind=kind)
         via = f"import {self.name}"
@@ -339,7 +339,7 @@ class Following:
                 self.memory.write("link", now, changes, reason="its source no longer says so")
 
     def _new_ties(self, links: Mapping[str, Mapping[tuple[str, str], LinkRow]]) -> Iterator[Tie]:
-        """The ties in the file, but those of a relation that is whole whose links are there."""
+        """Yield the ties in the file, but those of a relation that is whole whose links are there."""
         for tie in (Tie(*json.loads(line)) for line in self.ties):
             pair = self.stored_as.get(tie.source, tie.source), self.stored_as.get(tie.target, tie.target)
             if tie.relation in self.whole:
@@ -348,7 +348,7 @@ class Following:
                 yield replace(tie, source=pair[0], target=pair[1])
 
     def _links(self, relation: str) -> dict[tuple[str, str], LinkRow]:
-        """The links of a relation from memories of the run, by the keys of both ends."""
+        """Return the links of a relation from memories of the run, by the keys of both ends."""
         with self.memory.reading():
             rows = [row for row in self.memory.rows(LinkRow, relation=relation) if row.source in self.ids]
             names = self.memory.names(ids={end for row in rows for end in (row.source, row.target)})
@@ -365,7 +365,7 @@ class Following:
         self.counts["links"] += len(link_requested(self.memory, links))
 
     def _linked_here(self, row: LinkRow) -> bool:
-        """Whether an import made a link, and nobody else set it since."""
+        """Tell whether an import made a link, and nobody else set it since."""
         for logged in self.memory.operations(memory_id=row.source):
             for change in logged.rows:
                 if isinstance(change.after, LinkRow) and link_identity(change.after) == link_identity(row):

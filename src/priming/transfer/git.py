@@ -66,7 +66,7 @@ def _commit_key(name: str) -> str:
 
 
 def _files_of_commits(stored: Stored, commits: set[str]) -> dict[str, list[str]]:
-    """The keys of the files that each of some stored commits touches, by its key."""
+    """Return the keys of the files that each of some stored commits touches, by its key."""
     files: dict[str, list[str]] = {}
     for source, target in stored.links(TOUCHES):
         if source in commits:
@@ -75,7 +75,7 @@ def _files_of_commits(stored: Stored, commits: set[str]) -> dict[str, list[str]]
 
 
 def _path(file: str) -> str:
-    """A path as it can be stored: printable, and not too long."""
+    """Return a path as it can be stored: printable, and not too long."""
     return label(file, _PATH_LETTERS)
 
 
@@ -84,7 +84,7 @@ def _file_key(file: str) -> str:
 
 
 def _files(commit: Commit) -> list[str]:
-    """The files that a commit is linked to."""
+    """Return the files that a commit is linked to."""
     return [_path(change.path) for change in commit.changes[:MOST_TOUCHED]]
 
 
@@ -114,7 +114,7 @@ def _episode(commit: Commit, repository: Repository) -> Entry:
 def _removed(
     repository: Repository, hashes: Sequence[str], counts: ChangeCounts, stored: Stored
 ) -> Iterator[Tie]:
-    """The links from files that are gone to the commits that removed them, and to their later names.
+    """Yield the links from files that are gone to the commits that removed them, and to their later names.
 
     A commit of another branch may have touched such a file later. The last commit, which is stored last and does
     not have the file either, then says that it is gone.
@@ -169,7 +169,7 @@ class ChangeCounts:
         self.latest |= dict.fromkeys(keys, commit.hash)
 
     def ties(self) -> Iterator[Tie]:
-        """Links between pairs of files, by their share of common changes."""
+        """Yield links between pairs of files, by their share of common changes."""
         enough = 1 if self.commits < YOUNG else TOGETHER
         for (a, b), both in self.pairs.items():
             if both >= enough and not ((a, b) in self.linked and self.latest.keys().isdisjoint((a, b))):
@@ -179,12 +179,12 @@ class ChangeCounts:
 
 
 def _place(path: Path) -> Path:
-    """The repository that a folder belongs to."""
+    """Return the repository that a folder belongs to."""
     return open_repository(path).top
 
 
 def _digest(path: Path, *, until: str | None = None) -> str:
-    """The commits that are the newest of each branch and tag, and the one to read up to."""
+    """Return the commits that are the newest of each branch and tag, and the one to read up to."""
     return open_repository(path, until).state()
 
 

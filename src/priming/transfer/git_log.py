@@ -60,15 +60,15 @@ class Repository:
     until: str = HEAD
 
     def hashes(self) -> list[str]:
-        """The hashes of the commits, the oldest first."""
+        """Return the hashes of the commits, the oldest first."""
         return _git_output(self.path, "rev-list", *_ORDER, self.until, "--").split()
 
     def reachable(self) -> list[str]:
-        """The hashes of all commits that a branch, a tag or the last commit leads to."""
+        """Return the hashes of all commits that a branch, a tag or the last commit leads to."""
         return _git_output(self.path, "rev-list", "--all", self.until, "--").split()
 
     def state(self) -> str:
-        """A hash of what the branches, the tags and the last commit are."""
+        """Return a hash of what the branches, the tags and the last commit are."""
         refs = _git_output(self.path, "for-each-ref", "--format=%(objectname) %(refname)")
         last = _git_output(self.path, "rev-parse", self.until)
         return hashlib.blake2b(
@@ -76,7 +76,7 @@ class Repository:
         ).hexdigest()
 
     def files(self) -> frozenset[str]:
-        """The files that the last commit has."""
+        """Return the files that the last commit has."""
         listed = _git_output(self.path, "ls-tree", "-r", "-z", "--name-only", "--full-tree", self.until)
         return frozenset(os.fsencode(listed).decode("utf-8", "replace").split("\0")) - {""}
 
@@ -103,7 +103,7 @@ class Commit:
 
 
 def open_repository(path: Path, until: str | None = None) -> Repository:
-    """The repository that a folder belongs to, as of a revision; None: of the current commit.
+    """Return the repository that a folder belongs to, as of a revision; None: of the current commit.
 
     Raises:
         ParamError: ``path`` is no repository or has no commit, the revision does not exist, or git is missing.
@@ -126,7 +126,7 @@ def open_repository(path: Path, until: str | None = None) -> Repository:
 
 
 def _commit_of(path: Path, revision: str) -> str:
-    """The hash of the commit that a revision names."""
+    """Return the hash of the commit that a revision names."""
     done = _git(path, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if done.returncode:
         rule = "must be a commit, a branch or a tag of the repository"
@@ -158,13 +158,13 @@ def _git_missing(path: Path) -> ParamError:
 
 
 def _environment() -> dict[str, str]:
-    """The environment without the variables by which a git hook points at its own repository; it fetches no blob."""
+    """Return the environment without variables by which a git hook points at its repository; it fetches no blob."""
     environment = {name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES}
     return environment | {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
 
 
 def history(repository: Repository, hashes: Sequence[str]) -> Iterator[Commit]:
-    """Commits in the order of their hashes; the changes of the first commits of a shallow clone are unknown."""
+    """Yield commits in the order of their hashes; the changes of the first commits of a shallow clone are unknown."""
     commit: Commit | None = None
     with _log(repository.path, hashes, _CHANGES) as stream:
         tokens = _tokens(stream)
@@ -182,7 +182,7 @@ def history(repository: Repository, hashes: Sequence[str]) -> Iterator[Commit]:
 
 
 def removals(repository: Repository, hashes: Sequence[str]) -> dict[str, str]:
-    """The files that commits removed or renamed: the last such commit of each by its path."""
+    """Return the files that commits removed or renamed: the last such commit of each by its path."""
     last: dict[str, str] = {}
     with _log(repository.path, hashes, _REMOVALS) as stream:
         tokens, commit = _tokens(stream), ""
@@ -196,7 +196,7 @@ def removals(repository: Repository, hashes: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def _log(path: Path, hashes: Sequence[str], shown: Sequence[str]) -> Iterator[IO[bytes]]:
-    """The output of ``git log`` on some commits as a stream."""
+    """Open the output of ``git log`` on some commits as a stream."""
     with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as listed:
         listed.write("".join(f"{name}\n" for name in hashes).encode())
         listed.seek(0)
@@ -224,7 +224,7 @@ def _log(path: Path, hashes: Sequence[str], shown: Sequence[str]) -> Iterator[IO
 
 
 def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
-    """The bytes before each NUL, at most as many as a line may have; an incomplete token at the end is dropped."""
+    """Yield the bytes before each NUL, at most as many as a line may have; an incomplete last token is dropped."""
     rest = bytearray()
     while block := stream.read(_BLOCK):
         *whole, last = block.split(b"\0")
@@ -237,7 +237,7 @@ def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _commit(tokens: Iterator[bytes]) -> Commit | None:
-    """The commit that begins at the next token; None if the output ends too early."""
+    """Return the commit that begins at the next token; None if the output ends too early."""
     fields = [token.decode("utf-8", "replace") for token in islice(tokens, _FIELDS)]
     if len(fields) < _FIELDS:
         return None
@@ -246,7 +246,7 @@ def _commit(tokens: Iterator[bytes]) -> Commit | None:
 
 
 def _time(at: str) -> datetime | None:
-    """The author's time; None if it is not valid."""
+    """Return the author's time; None if it is not valid."""
     try:
         when = datetime.fromisoformat(at)
         when.astimezone(UTC)
@@ -256,7 +256,7 @@ def _time(at: str) -> datetime | None:
 
 
 def _change(numbers: bytes, tokens: Iterator[bytes]) -> ChangedFile:
-    """A file with its counts; the two names of a renamed file are the next tokens."""
+    """Return a file with its counts; the two names of a renamed file are the next tokens."""
     added, removed, path = numbers.split(b"\t", 2)
     before = None if path else next(tokens, b"").decode("utf-8", "replace")
     after = (path or next(tokens, b"")).decode("utf-8", "replace")

@@ -130,7 +130,7 @@ class Stored:
     memory: Namespace | None = None
 
     def keys(self, keys: Iterable[str]) -> set[str]:
-        """Those of some keys that memories have, but for what an import may have taken out of recall."""
+        """Return those of some keys that memories have, but for what an import may have taken out of recall."""
         if self.memory is None:
             return set()
         with self.memory.reading():
@@ -138,7 +138,7 @@ class Stored:
         return {row.key for row in rows if row.status not in TAKEN_OUT}
 
     def below(self, place: str) -> dict[str, str]:
-        """Id → key of the active memories whose source is a place, such as ``markdown:/notes``, or below it."""
+        """Map ids to keys of active memories whose source is a place, such as ``markdown:/notes``, or below it."""
         if self.memory is None:
             return {}
         place = place.rstrip("/")
@@ -147,7 +147,7 @@ class Stored:
             return self.memory.names(condition=condition, at=now)
 
     def links(self, relation: str) -> Iterable[tuple[str, str]]:
-        """The links of a relation, as the keys of both ends."""
+        """Return the links of a relation, as the keys of both ends."""
         if self.memory is None:
             return ()
         with self.memory.reading():
@@ -197,7 +197,7 @@ def find(name: str) -> Format:
 
 
 def _plain(function: Importer) -> Format:
-    """A function as a format, which is used by its name alone; what it does not yield again is not gone."""
+    """Return a function as a format, which is used by its name alone; what it does not yield again is not gone."""
     shape = (function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
     return Format(function, shape)
 

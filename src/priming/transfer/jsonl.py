@@ -79,7 +79,7 @@ def _entries(value: Any, path: Path, name: str, where: str) -> Iterator[Item]:
 
 
 def _fits(path: Path) -> bool:
-    """Whether the first line that can be read is an object with a text to remember, and says nothing of who said it.
+    """Tell whether the first readable line is an object with a text to remember, and says nothing of who said it.
 
     A folder is such if all its files end as JSON Lines do, and one is.
     """

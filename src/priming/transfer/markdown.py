@@ -70,14 +70,14 @@ class Notes:
             self.anchors.setdefault((file, slug), key)
 
     def ties(self) -> Iterator[Tie]:
-        """Every link to a note that was read, each once."""
+        """Yield every link to a note that was read, each once."""
         pairs = {(link.key, self._target_key(link)): None for link in self.references}
         for source, target in pairs:
             if target is not None and target != source:
                 yield Tie(source, target, REFERS, PLASTICITY.start)
 
     def _target_key(self, link: Reference) -> str | None:
-        """The key of the memory that a link leads to."""
+        """Return the key of the memory that a link leads to."""
         name, _, anchor = link.target.partition("#")
         if not name:
             file: str | None = link.file
@@ -94,7 +94,7 @@ class Notes:
         return next((target + end for end in ("", *ENDINGS) if target + end in self.first), None)
 
     def _wiki_file(self, name: str, link: Reference) -> str | None:
-        """The file of a wiki link, which names a note by the end of its path: the nearest match."""
+        """Return the file of a wiki link, which names a note by the end of its path: the nearest match."""
         target = name.strip().removesuffix(".md").casefold()
         matches = [
             file
@@ -164,12 +164,12 @@ def _source(path: Path) -> str:
 
 
 def _names(value: str | Iterable[str]) -> list[str]:
-    """The tags or names in a field of the front matter."""
+    """Return the tags or names in a field of the front matter."""
     return [name for item in ([value] if isinstance(value, str) else value) if (name := title(item))]
 
 
 def written_at(front: Mapping[str, str | list[str]], path: Path) -> datetime | None:
-    """When a note was written: the ``date`` of its front matter, else the day or month that begins its name.
+    """Return when a note was written: the ``date`` of its front matter, else the day or month that begins its name.
 
     A time without a zone is the machine's; a day, or a month's first, is its noon in UTC, that day almost everywhere.
     """
@@ -191,7 +191,7 @@ def _entry(section: Section, text: str, key: str, path: Path, common: dict[str, 
 
 
 def _address(name: str, section: Section, used: dict[str, int]) -> str:
-    """The key of a section: its file and its headings, and a number for a repeated heading."""
+    """Return the key of a section: its file and its headings, and a number for a repeated heading."""
     address = "/".join(slug(heading) for heading in section.path)
     used[address] = count = used.get(address, -1) + 1
     return f"md:{name}" + (f"#{address}" if address else "") + (f"-{count}" if count else "")
@@ -199,12 +199,12 @@ def _address(name: str, section: Section, used: dict[str, int]) -> str:
 
 @cache
 def _not_in_slug() -> re.Pattern[str]:
-    """What the anchor of a heading lacks: punctuation; a mark is part of its letter."""
+    """Return what the anchor of a heading lacks: punctuation; a mark is part of its letter."""
     return re.compile(rf"[^\w\- {mark_class()}]")
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading: lower-case, without punctuation, with hyphens for spaces."""
+    """Return the anchor of a heading: lower-case, without punctuation, with hyphens for spaces."""
     return _not_in_slug().sub("", normalized("NFC", heading.strip().lower())).replace(" ", "-")
 
 
@@ -262,7 +262,7 @@ def _sections(rows: list[str], start: int, above: list[tuple[int, str]]) -> Iter
 
 
 def _fenced(row: str, fence: str) -> tuple[str, bool]:
-    """The code fence that is open after a line, and whether the line is in a code block."""
+    """Return the code fence that is open after a line, and whether the line is in a code block."""
     match = _FENCE.match(row)
     if not fence:
         return (match[1], True) if match else ("", False)
@@ -271,7 +271,7 @@ def _fenced(row: str, fence: str) -> tuple[str, bool]:
 
 
 def _heading(row: str, before: list[str]) -> tuple[int, str]:
-    """Level and text of a heading, level 0 for none; a line may underline the lone line above it."""
+    """Return the level and text of a heading, level 0 for none; a line may underline the lone line above it."""
     if match := _ATX.fullmatch(row):
         text = (match[2] or "").strip()
         bare = text.rstrip("#")
@@ -288,7 +288,7 @@ def _plain(heading: str) -> str:
 
 
 def pieces(rows: list[str], limit: int) -> Iterator[str]:
-    """The text of a section in pieces of at most ``limit`` characters, cut between paragraphs if possible."""
+    """Yield the text of a section in pieces of at most ``limit`` characters, cut between paragraphs if possible."""
     piece = ""
     for block in _blocks(rows):
         for part in [block] if len(block) <= limit else _cut(block, limit):
@@ -301,7 +301,7 @@ def pieces(rows: list[str], limit: int) -> Iterator[str]:
 
 
 def _blocks(rows: list[str]) -> Iterator[str]:
-    """The paragraphs, and each code block as a whole."""
+    """Yield the paragraphs, and each code block as a whole."""
     block: list[str] = []
     fence = ""
     for row in rows:
@@ -344,7 +344,7 @@ def _cut(block: str, limit: int) -> Iterator[str]:
 
 
 def links(text: str) -> Iterator[tuple[str, bool]]:
-    """The targets of links to other notes, and whether each is a wiki link; code is skipped."""
+    """Yield the targets of links to other notes, and whether each is a wiki link; code is skipped."""
     plain = _CODE.sub(" ", "\n".join(row for row, inside in marked(text) if not inside))
     for match in _WIKI.finditer(plain):
         yield match[1].strip(), True
@@ -355,7 +355,7 @@ def links(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def marked(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines of a text, and whether each is in a code block."""
+    """Yield the lines of a text, and whether each is in a code block."""
     fence = ""
     for row in text.split("\n"):
         fence, inside = _fenced(row, fence)
@@ -363,7 +363,7 @@ def marked(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _fits(path: Path) -> bool:
-    """Whether a file is a note by its ending, or a folder holds one."""
+    """Tell whether a file is a note by its ending, or a folder holds one."""
     return any(True for _ in files(path, ENDINGS)) if path.is_dir() else path.suffix.lower() in ENDINGS
 
 

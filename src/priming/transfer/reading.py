@@ -41,14 +41,14 @@ _MORE = "… ({:,} more characters)"
 
 
 def lines(path: Path, most: int = STORE.line_bytes) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file that are not blank, numbered and read lazily; none has more than ``most`` bytes."""
+    """Yield the lines of a UTF-8 file that are not blank, numbered and read lazily; none has over ``most`` bytes."""
     for number, line in _raw_lines(path, most):
         if text := _line(line, f"{path}, line {number}", most):
             yield number, text
 
 
 def json_lines(path: Path, most: int = STORE.line_bytes) -> Iterator[tuple[str, Any]]:
-    """The values of a file of JSON Lines, each with its place; one that cannot be read is a ``Skipped``."""
+    """Yield the values of a file of JSON Lines, each with its place; one that cannot be read is a ``Skipped``."""
     for number, line in _raw_lines(path, most):
         where = f"{path}, line {number}"
         try:
@@ -67,7 +67,7 @@ def skipping(items: Iterable[T], source: str | None = None) -> Iterator[T | Skip
 
 
 def _raw_lines(path: Path, most: int) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file, numbered; of one that is too long only the beginning, one byte too long."""
+    """Yield the lines of a file, numbered; of one that is too long only the beginning, one byte too long."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(most + 1), b""), 1):
@@ -89,7 +89,7 @@ def _line(raw: bytes, where: str, most: int) -> str:
 
 
 def read_text(path: Path) -> str:
-    """The whole text of a UTF-8 file, with line ends normalised; the file is not larger than the limit."""
+    """Return the whole text of a UTF-8 file, with line ends normalised; the file is not larger than the limit."""
     try:
         with path.open("rb") as file:
             data = bytearray()
@@ -104,7 +104,7 @@ def read_text(path: Path) -> str:
 
 
 def front_matter(rows: Sequence[str]) -> tuple[dict[str, str | list[str]], int]:
-    """The fields between two ``---``, or in TOML two ``+++``, at the start, and the index of the line after them.
+    """Return the fields between two ``---``, or in TOML ``+++``, at the start, and the index of the line after them.
 
     A line that is no field, and no item or part of a list, is left out: nothing in it is an error.
     """
@@ -158,7 +158,7 @@ def _decoded(raw: bytes, where: str) -> str:
 
 
 def unreadable(path: Path, error: Exception) -> ParamError:
-    """The error for a path that cannot be read, which is shown uncut, since its end matters most."""
+    """Return the error for a path that cannot be read, which is shown uncut, since its end matters most."""
     return ParamError.of(
         [f"path = {str(path)!r}: cannot be read: {getattr(error, 'strerror', None) or error}"]
     )
@@ -176,12 +176,12 @@ def parse_json(text: str, where: str) -> Any:
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of an object; anything else has none."""
+    """Return the fields of an object; anything else has none."""
     return value if isinstance(value, dict) else {}
 
 
 def id_of(value: Mapping[str, Any], where: str, name: str = "id") -> str:
-    """The id of a node in a field."""
+    """Return the id of a node in a field."""
     own = value.get(name)
     if not isinstance(own, str) or not own.strip():
         raise ParamError(f"{where}: {name}", own, "must be the id of a node")
@@ -189,7 +189,7 @@ def id_of(value: Mapping[str, Any], where: str, name: str = "id") -> str:
 
 
 def part_of(value: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
-    """An object within an object; one that is missing or null is empty."""
+    """Return an object within an object; one that is missing or null is empty."""
     part = value.get(name)
     if part is None:
         return {}
@@ -199,7 +199,7 @@ def part_of(value: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
 
 
 def list_of(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
-    """A list within an object; one that is missing or null is empty."""
+    """Return a list within an object; one that is missing or null is empty."""
     items = value.get(name) or []
     if not isinstance(items, list):
         raise ParamError(f"{where}: {name}", items, "must be a list")
@@ -207,7 +207,7 @@ def list_of(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
 
 
 def iso_time(value: Any, where: str, zoned: Zoned | None = None) -> datetime:
-    """An ISO 8601 time in UTC; ``zoned`` gives one without a zone its own."""
+    """Return an ISO 8601 time in UTC; ``zoned`` gives one without a zone its own."""
     try:
         at = datetime.fromisoformat(value)
         at = at if at.tzinfo or zoned is None else zoned(at)
@@ -220,7 +220,7 @@ def iso_time(value: Any, where: str, zoned: Zoned | None = None) -> datetime:
 
 
 def time_of(value: Any, where: str, zoned: Zoned | None = None) -> datetime | None:
-    """A time in ISO 8601, or in seconds or milliseconds since 1970, as a number or a text.
+    """Return a time in ISO 8601, or in seconds or milliseconds since 1970, as a number or a text.
 
     None for a missing one, which Go writes as the first day of year 1.
     """
@@ -237,7 +237,7 @@ def time_of(value: Any, where: str, zoned: Zoned | None = None) -> datetime | No
 
 
 def checked_entry(arguments: Mapping[str, Any], where: str) -> Entry:
-    """An entry of valid arguments of ``remember``; an error names the place of the invalid ones."""
+    """Return an entry of valid arguments of ``remember``; an error names the place of the invalid ones."""
     try:
         return Entry(arguments, checked=draft(arguments))
     except ParamError as error:
@@ -245,7 +245,7 @@ def checked_entry(arguments: Mapping[str, Any], where: str) -> Entry:
 
 
 def label(text: str, limit: int = LABEL_LETTERS) -> str:
-    """A text as a key or session: itself if it is valid, else made printable, cut, and made unique by a digest."""
+    """Return a text as a key or session: itself if valid, else made printable, cut, and made unique by a digest."""
     if text.isprintable() and text.strip() and len(text) <= limit:
         return text
     plain = "".join(letter if letter.isprintable() else "?" for letter in text)
@@ -254,18 +254,18 @@ def label(text: str, limit: int = LABEL_LETTERS) -> str:
 
 
 def digest(text: str) -> str:
-    """A short hash of a text."""
+    """Return a short hash of a text."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def title(text: str) -> str | None:
-    """A text as a heading or speaker: a printable line, or None if it is blank."""
+    """Return a text as a heading or speaker: a printable line, or None if it is blank."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return one_line(plain, LABEL_LETTERS) or None
 
 
 def clean_text(text: str, limit: int = STORE.content_limit) -> str:
-    """A text without characters that no memory can hold, cut to ``limit`` characters."""
+    """Return a text without characters that no memory can hold, cut to ``limit`` characters."""
     text = _INVALID.sub("�", text)
     if len(text) <= limit:
         return text
@@ -274,7 +274,7 @@ def clean_text(text: str, limit: int = STORE.content_limit) -> str:
 
 
 def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
-    """The files below a folder with one of the endings, in the order of their names, without hidden ones.
+    """Yield the files below a folder with one of the endings, in the order of their names, without hidden ones.
 
     Symbolic links are followed within the folder, but not out of it. No folder or file is read twice, so that a loop
     of links ends; what is read by its own name is not read by that of a link.
@@ -297,7 +297,7 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
 
 
 def _is_alias(path: Path, inside: str, endings: tuple[str, ...]) -> bool:
-    """Whether a path is a link to what is read below a folder by its own name."""
+    """Tell whether a path is a link to what is read below a folder by its own name."""
     if not path.is_symlink():
         return False
     real = os.path.realpath(path)
@@ -347,12 +347,12 @@ def first_line(path: Path) -> Any:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether a resolved path is in a resolved folder."""
+    """Tell whether a resolved path is in a resolved folder."""
     return os.path.commonpath((path, folder)) == folder
 
 
 def name_below(root: Path, path: Path) -> str:
-    """The name of a file below ``root`` in keys and sessions: its path from the root's own name on."""
+    """Return the name of a file below ``root`` in keys and sessions: its path from the root's own name on."""
     name = root.resolve().name or "root"
     below = path.relative_to(root).as_posix()
     return os.fsencode(f"{name}/{below}").decode("utf-8", "replace")

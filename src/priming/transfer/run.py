@@ -32,7 +32,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def progress_summary(report: Report) -> str:
-    """What an interrupted import has stored, in words."""
+    """Return what an interrupted import has stored, in words."""
     if not report.stored:
         return "nothing was stored yet"
     return f"{report.stored:,} new memories are kept; repeat the command to continue from there"
@@ -104,12 +104,12 @@ def run(
 
 
 def _is_empty(path: Path, form: Format) -> bool:
-    """Whether a folder has no file of a format that reads all of its kind below it."""
+    """Tell whether a folder has no file of a format that reads all of its kind below it."""
     return bool(form.endings) and path.is_dir() and next(files(path, form.endings), None) is None
 
 
 def _with_options(memory: Namespace, name: str, form: Format, options: Mapping[str, Any]) -> Importer:
-    """An importer with its options, and with what the namespace has, if it wants to know that."""
+    """Return an importer with its options, and with what the namespace has, if it wants to know that."""
     accepted = [*signature(form.read).parameters][1:]
     for option, value in options.items():
         if option not in accepted or option == "stored":
@@ -119,7 +119,7 @@ def _with_options(memory: Namespace, name: str, form: Format, options: Mapping[s
 
 
 def _items(importer: Importer, path: Path, *, strict: bool) -> Iterator[Item]:
-    """The items of an importer, with its reading errors as errors of Priming."""
+    """Yield the items of an importer, with its reading errors as errors of Priming."""
     try:
         for item in importer(path):
             if not isinstance(item, Item):
@@ -189,7 +189,7 @@ def state_of(path: Path) -> int:
 
 
 def _stats(path: Path) -> Iterator[tuple[str, int, int]]:
-    """The files below a path that are not hidden, and what changes in a repository when there is a commit."""
+    """Yield the files below a path that are not hidden, and what changes in a repository when there is a commit."""
     waiting = [os.fspath(path), *(os.path.join(path, ".git", name) for name in _GIT)]
     while waiting:
         place = waiting.pop()

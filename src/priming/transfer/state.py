@@ -113,7 +113,7 @@ class _TakenBack(Exception):
 
 
 def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], work: Callable[[], T]) -> T:
-    """The result of storing items; if this import has stored them, that of a repetition that is taken back.
+    """Return the result of storing items; if this import has stored them, that of a repetition that is taken back.
 
     The id of the operation follows from that of the import and from the items.
     """
@@ -129,7 +129,7 @@ def once(memory: Namespace, import_id: str, items: Sequence[Mapping[str, Any]], 
 
 
 def without_user_links(memory: Namespace, links: Sequence[LinkRequest]) -> list[LinkRequest]:
-    """The links to import, without those that a user or an importer made before.
+    """Return the links to import, without those that a user or an importer made before.
 
     A link that a rule made takes the imported weight; an undirected link keeps its stored direction.
     """

@@ -68,7 +68,7 @@ def called(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _checked(op: Op, argument: str, value: Any, hint: str) -> Any:
-    """A value of the kind that its type says; what else is wrong with it its function says better."""
+    """Return a value of the kind that its type says; what else is wrong with it its function says better."""
     value = _named(op, argument, value)
     if hint == "bool" and not isinstance(value, bool):
         raise ParamError(argument, value, "must be true or false")
@@ -80,7 +80,7 @@ def _checked(op: Op, argument: str, value: Any, hint: str) -> Any:
 
 
 def _named(op: Op, argument: str, value: Any) -> Any:
-    """A value, or the id of a result where an id is wanted; the id, as another memory may have its key."""
+    """Return a value, or the id of a result where an id is wanted; the id, as another memory may have its key."""
     if argument in _IDS:
         return _id_of(value, _IDS[argument])
     if op.name in _NEW:
@@ -95,7 +95,7 @@ def _named(op: Op, argument: str, value: Any) -> Any:
 
 
 def _id_of(value: Any, fields: tuple[str, ...] = ("id",)) -> Any:
-    """The id of a result of a verb; any other value as it is."""
+    """Return the id of a result of a verb; any other value as it is."""
     if not any(kind.__module__ in _RESULTS for kind in type(value).__mro__):
         return value
     value = getattr(value, "memory", value)

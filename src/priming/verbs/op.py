@@ -138,7 +138,7 @@ def _written(part: ast.expr | None) -> str | None:
 
 
 def _head(module: str) -> str:
-    """The imports of a module, with which its text begins."""
+    """Return the imports of a module, with which its text begins."""
     return _text(module).partition(_END)[0]
 
 

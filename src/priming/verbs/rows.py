@@ -226,12 +226,12 @@ def named(name: str) -> Op:
 
 
 def group_names(groups: str) -> set[str]:
-    """The groups of a list with commas between; case and white space do not count."""
+    """Return the groups of a list with commas between; case and white space do not count."""
     return {word.strip().lower() for word in groups.split(",")} - {""}
 
 
 def tools(groups: str, name: str = "tools", *, own: bool = False) -> tuple[Op, ...]:
-    """The operations of these groups, which have commas between; errors say ``name``.
+    """Return the operations of these groups, which have commas between; errors say ``name``.
 
     They are those that a server offers; to the user's ``own`` process also those for this machine only.
     """
@@ -246,7 +246,7 @@ def tools(groups: str, name: str = "tools", *, own: bool = False) -> tuple[Op, .
 
 
 def served(name: str) -> Op:
-    """The operation of that name that a server offers, or ``ParamError`` with the names there are."""
+    """Return the operation of that name that a server offers, or ``ParamError`` with the names there are."""
     op = find(name)
     if op is None or op.local:
         raise ParamError("operation", name, f"is not served: {op.local}" if op else unknown(name))

@@ -55,7 +55,7 @@ class Fact:
 
     @classmethod
     def of(cls, record: MemoryRecord) -> Fact:
-        """What a memory says."""
+        """Return what a memory says."""
         return cls(record.content, record.metadata, record.speaker, record.id)
 
 
@@ -126,7 +126,7 @@ class Adding:
                 yield self._new(Said(turn.role, turn.name, text), "fact")
 
     def _step(self, turn: Said, near: Iterable[Fact]) -> AddStep:
-        """What a statement does to the first of the nearest that says the same or what it changes."""
+        """Return what a statement does to the first of the nearest that says the same or what it changes."""
         for fact in near:
             kind = judge(fact.text, turn.text).kind
             if kind == "same":
@@ -151,7 +151,7 @@ class Adding:
         return [hit.memory for hit in hits]
 
     def _done(self, steps: Sequence[AddStep]) -> list[dict[str, Any]]:
-        """The results of steps, once all are done, in one transaction: new memories first."""
+        """Return the results of steps, once all are done, in one transaction: new memories first."""
         changes = {name: self.fields[name] for name in ("session", "occurred_at")}
         new = {id(step): step.item for step in steps if step.item is not None}
         with self.memory.writing():
@@ -169,7 +169,7 @@ class Adding:
 
 
 def _alike(turn: Said, facts: Iterable[Fact]) -> list[Fact]:
-    """Of the facts of the same speaker those that share most words with a text, if any."""
+    """Return the facts of the same speaker that share most words with a text, if any."""
     words = {*terms(turn.text)}
     shared = [
         (len(words.intersection(terms(fact.text))), fact) for fact in facts if fact.speaker == turn.speaker

@@ -32,20 +32,20 @@ class Scopes:
         self.close = self._users.close
 
     def of(self, name: str) -> Memory:
-        """The memory of a namespace."""
+        """Return the memory of a namespace."""
         return self._users.of(name)
 
     def names(self) -> list[str]:
-        """The namespaces in which something may lie whose user is not named."""
+        """Return the namespaces in which something may lie whose user is not named."""
         with self._users.memory.lock:
             return self._users.memory.store.namespaces()
 
     def memories(self) -> Iterator[Memory]:
-        """All memories."""
+        """Return all memories."""
         return map(self.of, self.names())
 
     def within(self, scope: Mapping[str, Any], *, expired: bool) -> tuple[list[Memory], dict[str, Any]]:
-        """The memories in which a scope may lie, that of its user or else all, and the filter for there."""
+        """Return the memories in which a scope may lie, that of its user or else all, and the filter for there."""
         user = scope.get("user_id")
         if isinstance(user, str) and user != "*":
             others = {name: value for name, value in scope.items() if name != "user_id"}
@@ -55,12 +55,12 @@ class Scopes:
     def all(
         self, scope: Mapping[str, Any], most: int | None, *, expired: bool
     ) -> list[tuple[Memory, MemoryRecord]]:
-        """Those in a scope, in the order in which they were added."""
+        """Return those in a scope, in the order in which they were added."""
         memories, which = self.within(scope, expired=expired)
         return [*islice(((memory, record) for memory in memories for record in every(memory, which)), most)]
 
     def find(self, memory_id: object) -> tuple[Memory, MemoryRecord] | None:
-        """The memory of an id, or of the id that it had before an import, with any status, and where it is."""
+        """Return the memory of an id, or of the id that it had before an import, with any status, and where it is."""
         for memory in self.memories():
             for key in (str(memory_id), f"mem0:{memory_id}"):
                 if (record := at_key(memory, key)) is not None:
@@ -68,7 +68,7 @@ class Scopes:
         return None
 
     def active(self, memory_id: object, more: str = "") -> tuple[Memory, MemoryRecord]:
-        """The same, unless it was deleted."""
+        """Return the same, unless it was deleted."""
         pair = self.find(memory_id)
         if pair is None or pair[1].status != "active":
             raise refused(f"Memory with id {memory_id} not found{more}")
@@ -98,7 +98,7 @@ def scope(filters: Mapping[str, Any] | None, more: Mapping[str, Any]) -> dict[st
 
 
 def _names(filters: Mapping[str, Any]) -> Iterator[str]:
-    """The fields of which filters speak."""
+    """Yield the fields of which filters speak."""
     for name, value in filters.items():
         yield name
         if name in _LOGICAL and isinstance(value, list):

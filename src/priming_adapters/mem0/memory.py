@@ -212,7 +212,7 @@ class Mem0Memory:
 
 
 def _later(method: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
-    """A method of ``Memory`` as one of ``AsyncMemory``, which runs in a thread."""
+    """Return a method of ``Memory`` as one of ``AsyncMemory``, which runs in a thread."""
 
     @wraps(method)
     async def call(self: AsyncMem0Memory, *args: Any, **named: Any) -> Any:

@@ -127,7 +127,7 @@ _OF_ONE: dict[tuple[str, str], tuple[Call, str]] = {
 
 
 def _call_of(method: str, path: str) -> tuple[Call, str] | None:
-    """What a request asks for, and which kind of token that needs."""
+    """Return what a request asks for, and which kind of token that needs."""
     version, _, rest = path.partition("/")
     plain = rest if version in ("v1", "v2", "v3") else path
     if whole := _CALLS.get((method, path)) or _CALLS.get((method, plain)):
@@ -168,7 +168,7 @@ class Mem0Application:
 
 
 def _body(request: Request, body: bytes, limits: Any) -> Mapping[str, Any]:
-    """The fields of a request, which are declared as JSON: a page of another site cannot send that unasked."""
+    """Return the fields of a request, which are declared as JSON: a page of another site cannot send that unasked."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if (body or "origin" in request.headers) and kind != JSON and request.method != "GET":
         raise ParamError("Content-Type", kind, f"must be {JSON}")

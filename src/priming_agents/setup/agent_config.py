@@ -31,7 +31,7 @@ _STRING = re.compile(r'("(?:[^"\\\n]|\\.)*"?)(\s*:)?')
 
 
 def _hooks(names: str, before: str, after: str) -> tuple[tuple[str, str, str], ...]:
-    """An agent's names of the events, in our order, with the tools that those before and after a tool are for."""
+    """Return an agent's names of events, in our order, with the tools that those before and after a tool are for."""
     tools = {"pre-tool": before, "post-tool": after}
     return tuple(
         (name, event, tools.get(event, "")) for name, event in zip(names.split(), EVENTS, strict=False)
@@ -132,7 +132,7 @@ def remove_hooks(path: Path, text: str) -> str:
 
 
 def hook_entries(agent: str, command: Sequence[str]) -> list[tuple[str, Any]]:
-    """The entry of each hook, after the agent's own name of its event."""
+    """Return the entry of each hook, after the agent's own name of its event."""
     entries: list[tuple[str, Any]] = []
     for event, name, tools in _HOOKS[agent]:
         line = shlex.join([*command, "hook", name, "--agent", agent])
@@ -190,12 +190,12 @@ def remove_toml_server(path: Path, text: str) -> str:
 
 
 def in_turn(first: Edit, second: Edit) -> Edit:
-    """Two edits of the same file."""
+    """Join two edits of the same file."""
     return lambda path, text: second(path, first(path, text))
 
 
 def add_plugin(command: Sequence[str]) -> Edit:
-    """The plugin of opencode, in a file of our own."""
+    """Return the plugin of opencode, in a file of our own."""
 
     def edit(path: Path, text: str) -> str:
         if text.strip() and _PLUGIN_MARK not in text:
@@ -207,7 +207,7 @@ def add_plugin(command: Sequence[str]) -> Edit:
 
 
 def remove_plugin(_path: Path, text: str) -> str:
-    """Nothing, if the file is the plugin of ours: an empty file is deleted."""
+    """Return nothing, if the file is the plugin of ours: an empty file is deleted."""
     return "" if _PLUGIN_MARK in text else text
 
 
@@ -215,7 +215,7 @@ _PLUGIN_MARK = "priming setup opencode"
 
 
 def programs(text: str) -> Iterator[str]:
-    """The paths of Priming's program in a file of any format: quoted, or the first word of what is quoted.
+    """Yield the paths of Priming's program in a file of any format: quoted, or the first word of what is quoted.
 
     The bare name counts only where a command begins, since it is also that of an entry.
     """
@@ -231,7 +231,7 @@ def programs(text: str) -> Iterator[str]:
 
 
 def _own_hooks(root: JsonNode) -> Iterator[tuple[str, int, JsonNode, list[int]]]:
-    """Entries with hooks of ours: event, index, entry, and the indices of ours in a group shared with others."""
+    """Yield entries with hooks of ours: event, index, entry, and indices of ours in a group shared with others."""
     hooks = jsonc.find(root, ("hooks",))
     for event in hooks.members if hooks is not None and isinstance(hooks.value, dict) else ():
         for index, item in enumerate(event.node.members):
@@ -247,7 +247,7 @@ def _own_hooks(root: JsonNode) -> Iterator[tuple[str, int, JsonNode, list[int]]]
 
 
 def _is_server(entry: Any) -> bool:
-    """Whether an entry runs our MCP server."""
+    """Tell whether an entry runs our MCP server."""
     if not isinstance(entry, dict):
         return False
     command, arguments = entry.get("command"), entry.get("args", [])
@@ -256,7 +256,7 @@ def _is_server(entry: Any) -> bool:
 
 
 def _is_hook(entry: Any) -> bool:
-    """Whether an entry runs a hook of ours."""
+    """Tell whether an entry runs a hook of ours."""
     if not isinstance(entry, dict) or not isinstance(entry.get("command"), str):
         return False
     try:
@@ -266,7 +266,7 @@ def _is_hook(entry: Any) -> bool:
 
 
 def _runs(words: Sequence[Any], verb: str) -> bool:
-    """Whether a command is our program, or our module in an interpreter, with a verb."""
+    """Tell whether a command is our program, or our module in an interpreter, with a verb."""
     if not words or not all(isinstance(word, str) for word in words):
         return False
     rest = words[1:] if _is_own_program(words[0]) else words[3:] if _is_own_module(words) else []
@@ -294,7 +294,7 @@ def _parse(path: Path, text: str) -> JsonNode:
 
 
 def _require_type(path: Path, text: str, keys: Sequence[str], expected: type) -> None:
-    """``Conflict`` if a value of another type prevents an entry."""
+    """Raise ``Conflict`` if a value of another type prevents an entry."""
     root = _parse(path, text)
     for depth in range(1, len(keys) + 1):
         node = jsonc.find(root, keys[:depth])
@@ -317,7 +317,7 @@ def _parse_toml(path: Path, text: str) -> dict[str, Any]:
 
 
 def _has_toml_server(text: str, entry: Mapping[str, Any]) -> bool:
-    """Whether a text is valid TOML with the server in it."""
+    """Tell whether a text is valid TOML with the server in it."""
     try:
         return bool(tomllib.loads(text)["mcp_servers"][NAME] == entry)
     except (tomllib.TOMLDecodeError, KeyError, TypeError):

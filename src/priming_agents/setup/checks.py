@@ -14,7 +14,7 @@ from priming_agents.setup import agent_config, clients, files
 
 
 def agent_checks(_store: StoreOptions) -> Iterator[Check]:
-    """Agents that Priming is set up for, whether they can load it, and whether the programs they run exist."""
+    """Yield agents that Priming is set up for, whether they can load it, and whether the programs they run exist."""
     is_any = False
     for agent in AGENTS:
         scopes = []
@@ -50,7 +50,7 @@ def _agent(agent: str, scope: str, paths: list[Path]) -> Check:
 
 
 def _client(agent: str) -> Check:
-    """Whether the agent's own program can load what setup wrote."""
+    """Tell whether the agent's own program can load what setup wrote."""
     client, installation = clients.CLIENTS[agent], clients.installed(agent)
     if installation is None:
         return Check("agents", OK, f"{agent}: {client.program} is not on the PATH here; {client.needed}")

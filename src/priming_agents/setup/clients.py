@@ -103,7 +103,7 @@ CLIENTS: Mapping[str, AgentProgram] = {
 
 
 def installed(agent: str) -> Installation | None:
-    """The program of an agent on the PATH, with its version; None where there is none."""
+    """Return the program of an agent on the PATH, with its version; None where there is none."""
     client = CLIENTS[agent]
     path = shutil.which(client.program)
     return None if path is None else Installation(client, path, _version(path))
@@ -123,7 +123,7 @@ def require_loadable(installation: Installation | None) -> None:
 
 
 def dotted(version: ProgramVersion) -> str:
-    """A version as text.
+    """Return a version as text.
 
     >>> dotted((0, 154, 0))
     '0.154.0'
@@ -132,7 +132,7 @@ def dotted(version: ProgramVersion) -> str:
 
 
 def parse_version(text: str) -> ProgramVersion | None:
-    """The first version in the output of a program.
+    """Return the first version in the output of a program.
 
     >>> parse_version("codex-cli 0.169.0"), parse_version("2.1.197 (Claude Code)"), parse_version("none")
     ((0, 169, 0), (2, 1, 197), None)
@@ -142,7 +142,7 @@ def parse_version(text: str) -> ProgramVersion | None:
 
 
 def _version(path: str) -> ProgramVersion | None:
-    """What a program answers to ``--version``."""
+    """Return what a program answers to ``--version``."""
     try:
         done = subprocess.run(
             [path, "--version"],

@@ -145,7 +145,7 @@ def _settle_capture(value: str | None, *, asks: bool) -> None:
 
 
 def _question(plan: SetupWork) -> str:
-    """What a person is to agree to."""
+    """Return what a person is to agree to."""
     count = len(plan.changes)
     parts = [f"write {'this file' if count == 1 else f'these {count} files'}"] if count else []
     if plan.store_action is not None:
@@ -177,7 +177,7 @@ def _carried_out(plan: SetupWork, *, remove: bool) -> Iterator[Part]:
 
 
 def _where(plan: SetupWork) -> Iterator[Part]:
-    """The command that the agent runs, the store, whether sessions are stored, and the agent's own program."""
+    """Yield the command that the agent runs, the store, whether sessions are stored, and the agent's own program."""
     from priming.config.settings import load
     from priming_agents.context import project_of
 

@@ -46,7 +46,7 @@ class FileChange:
 def config_files(
     agent: str, scope: str, command: Sequence[str], tools: str | None = None
 ) -> Iterator[ConfigFile]:
-    """The files that are changed for an agent, of the project in the working directory or of the user.
+    """Yield the files that are changed for an agent, of the project in the working directory or of the user.
 
     ``tools`` are the groups of tools that its MCP server offers, if not those of the settings.
     """
@@ -55,7 +55,7 @@ def config_files(
 
 
 def launcher(*, shared: bool = False, argument: str | None = None, python: str | None = None) -> list[str]:
-    """The command that agents run: its path, which any shell finds; its name in files to share with a team.
+    """Return the command that agents run: its path, which any shell finds; its name in files to share with a team.
 
     ``argument`` is how this program was called and ``python`` the interpreter, those of this process by default. The
     program is preferred as it was called, so that a link stays a link, such as pipx makes.
@@ -76,7 +76,7 @@ def launcher(*, shared: bool = False, argument: str | None = None, python: str |
 def plan(
     agent: str, scope: str, *, remove: bool, tools: str | None = None, command: Sequence[str] = (NAME,)
 ) -> list[FileChange]:
-    """The files that would be written or deleted, without those that stay as they are.
+    """Return the files that would be written or deleted, without those that stay as they are.
 
     ``command`` is what the agent is to run, as ``launcher`` finds it.
 
@@ -97,7 +97,7 @@ def plan(
 
 
 def difference(change: FileChange) -> str:
-    """A change as a unified diff."""
+    """Return a change as a unified diff."""
     name = str(change.path)
     lines = difflib.unified_diff(
         (change.before or "").splitlines(keepends=True),
@@ -133,7 +133,7 @@ def write(changes: Sequence[FileChange]) -> None:
 
 
 def configured_files(agent: str, scope: str) -> list[Path]:
-    """The files of an agent that have entries of ours."""
+    """Return the files of an agent that have entries of ours."""
     return [
         file.path
         for file in config_files(agent, scope, [NAME])
@@ -142,7 +142,7 @@ def configured_files(agent: str, scope: str) -> list[Path]:
 
 
 def _read(path: Path) -> str | None:
-    """The text of a file with its line ends; None where there is no file."""
+    """Return the text of a file with its line ends; None where there is no file."""
     try:
         return path.read_bytes().decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -154,7 +154,7 @@ def _read(path: Path) -> str | None:
 
 
 def _is_empty(text: str, empty: str) -> bool:
-    """Whether a file has no content left."""
+    """Tell whether a file has no content left."""
     if not text.strip():
         return True
     if not empty:

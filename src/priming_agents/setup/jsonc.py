@@ -50,7 +50,7 @@ class JsonMember:
 
 
 def parse(text: str) -> JsonNode:
-    """The root value of a text of JSON; comments, and a comma after the last member, are allowed.
+    """Return the root value of a text of JSON; comments, and a comma after the last member, are allowed.
 
     >>> parse('{"a": [1, 2,], /* b */ }').value
     {'a': [1, 2]}
@@ -63,7 +63,7 @@ def parse(text: str) -> JsonNode:
 
 
 def find(node: JsonNode, path: Sequence[str | int]) -> JsonNode | None:
-    """The value at a path; None where there is none. Of members with the same name the last counts."""
+    """Return the value at a path; None where there is none. Of members with the same name the last counts."""
     for key in path:
         matches = [member.node for member in node.members if member.key == key]
         if not matches:
@@ -73,7 +73,7 @@ def find(node: JsonNode, path: Sequence[str | int]) -> JsonNode | None:
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with a new member at a path; objects that are missing on the path are created.
+    """Return the text with a new member at a path; objects that are missing on the path are created.
 
     >>> put('{"a": 1}', ["b", "c"], 2)
     '{"a": 1, "b": {"c": 2}}'
@@ -89,7 +89,7 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def append(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with an item at the end of a list, which is created where it is missing.
+    """Return the text with an item at the end of a list, which is created where it is missing.
 
     >>> append('{"a": [1]}', ["a"], {"b": 2})
     '{"a": [1, {"b": 2}]}'
@@ -99,7 +99,7 @@ def append(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def remove(text: str, path: Sequence[str | int]) -> str:
-    """The text without the value at a path, and without the objects and lists that it leaves empty.
+    """Return the text without the value at a path, and without the objects and lists that it leaves empty.
 
     >>> remove('{"a": 1, "b": {"c": [2]}}', ["b", "c", 0])
     '{"a": 1}'
@@ -118,7 +118,7 @@ def remove(text: str, path: Sequence[str | int]) -> str:
 
 
 def _without_member(text: str, parent: JsonNode, index: int) -> str:
-    """The text without a member and its comma, or the comma before it if it is the last."""
+    """Return the text without a member and its comma, or the comma before it if it is the last."""
     member = parent.members[index]
     before = parent.members[index - 1] if index else None
     start = _line_start(text, member.start)
@@ -134,13 +134,13 @@ def _without_member(text: str, parent: JsonNode, index: int) -> str:
 
 
 def _around(text: str, parent: JsonNode) -> str:
-    """The text of an object or a list of one member, without that member."""
+    """Return the text of an object or a list of one member, without that member."""
     member = parent.members[0]
     return text[parent.start : member.start] + text[member.node.end : parent.end]
 
 
 def _with_member(text: str, parent: JsonNode, label: str, value: Any) -> str:
-    """The text with one more member at the end of an object or a list, in the style of the others."""
+    """Return the text with one more member at the end of an object or a list, in the style of the others."""
     closing = parent.end - 1
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = _unit(text)
@@ -165,25 +165,25 @@ def _insert(text: str, parent: JsonNode, block: str, end: str) -> str:
 
 
 def _content_end(text: str, parent: JsonNode) -> int:
-    """The end of the content of an object or a list, without the space before its closing bracket."""
+    """Return the end of the content of an object or a list, without the space before its closing bracket."""
     inside = text[parent.start + 1 : parent.end - 1]
     return parent.start + 1 + len(inside.rstrip())
 
 
 def _unit(text: str) -> str:
-    """One level of a text's indentation."""
+    """Return one level of a text's indentation."""
     match = _INDENT.search(text)
     return match[1] if match else _USUAL
 
 
 def _margin(text: str, at: int) -> str:
-    """The indentation of the line of a position."""
+    """Return the indentation of the line of a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip())]
 
 
 def _line_start(text: str, at: int) -> int:
-    """The start of the space before a member, including its line break."""
+    """Return the start of the space before a member, including its line break."""
     while text[at - 1 : at] in (" ", "\t"):
         at -= 1
     if text[at - 1 : at] == "\n":
@@ -192,7 +192,7 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _blank(text: str, at: int) -> int:
-    """The position after space and comments."""
+    """Return the position after space and comments."""
     match = _BLANK.match(text, at)
     return match.end() if match else at
 

@@ -69,7 +69,7 @@ class SetupWork:
             _delete_store(self.database)
 
     def report(self) -> dict[str, Any]:
-        """The work as JSON, the changes of files as diffs."""
+        """Return the work as JSON, the changes of files as diffs."""
         installation = self.installation
         return {
             "agent": self.agent,
@@ -115,7 +115,7 @@ def set_capture(value: str) -> None:
 def plan_setup(
     agent: str, settings: Settings, *, user: bool, shared: bool = False, tools: str | None = None
 ) -> SetupWork:
-    """What would set an agent up.
+    """Return what would set an agent up.
 
     Raises:
         Conflict: the agent's program cannot load what would be written, or a file cannot be changed.
@@ -132,7 +132,7 @@ def plan_setup(
 
 
 def plan_removal(agent: str, settings: Settings, *, user: bool) -> SetupWork:
-    """What would take a setup away: the entries in the files, and a store in which nothing was ever stored."""
+    """Return what would take a setup away: the entries in the files, and a store in which nothing was ever stored."""
     scope = files.USER if user else files.PROJECT
     changes = files.plan(agent, scope, remove=True)
     database = None if user else _present_store(settings)
@@ -143,13 +143,13 @@ def plan_removal(agent: str, settings: Settings, *, user: bool) -> SetupWork:
 
 
 def _present_store(settings: Settings) -> Path | None:
-    """The file of the project's store, if it exists."""
+    """Return the file of the project's store, if it exists."""
     location = local_socket.real(settings.store_url)
     return location.path if location is not None and location.path and is_store(location.path) else None
 
 
 def _is_unused(path: Path) -> bool:
-    """Whether nothing was ever stored in a store; the store of all projects never is."""
+    """Tell whether nothing was ever stored in a store; the store of all projects never is."""
     if is_everywhere(path):
         return False
     try:

@@ -50,7 +50,7 @@ class _Vault:
     relations: list[tuple[str, str, str]] = field(default_factory=list)
 
     def ties(self) -> Iterator[Tie]:
-        """The relations, each once; one to a note that is missing has no end."""
+        """Yield the relations, each once; one to a note that is missing has no end."""
         for source, name, other in dict.fromkeys(self.relations):
             target = self.keys.get(other.casefold(), label(f"basic-memory:{other}"))
             if source != target:

@@ -59,7 +59,7 @@ def _arguments(own: str, collection: str, document: list[Columns], where: str) -
 
 
 def _metadata(document: list[Columns]) -> dict[str, Any]:
-    """The metadata of a document; rows with the same key and ``is_list`` are a list."""
+    """Return the metadata of a document; rows with the same key and ``is_list`` are a list."""
     metadata: dict[str, Any] = {}
     for row in document:
         if row["key"] is None:

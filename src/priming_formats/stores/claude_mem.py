@@ -82,7 +82,7 @@ def _directive(row: Columns, _: str) -> dict[str, Any]:
 
 
 def _list(row: Columns, name: str, where: str) -> list[str]:
-    """The texts of a list in JSON."""
+    """Return the texts of a list in JSON."""
     value = row.get(name)
     items = parse_json(value, f"{where}: {name}") if isinstance(value, str) and value.strip() else ()
     return texts(items if isinstance(items, list) else ())

@@ -80,7 +80,7 @@ def _point(row: Columns, where: str) -> dict[str, Any]:
 
 
 def _change(row: Columns, _: str) -> dict[str, Any]:
-    """What the latest change of a memory leaves of it."""
+    """Return what the latest change of a memory leaves of it."""
     return {
         "id": row["memory_id"],
         "data": row["new_memory"],

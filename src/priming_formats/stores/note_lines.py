@@ -8,7 +8,7 @@ _LISTED = ("- ", "* ")
 
 
 def observation(line: str) -> tuple[str, list[str]] | None:
-    """The text of a fact, and its category and tags; None for another line, such as a task.
+    """Return the text of a fact, and its category and tags; None for another line, such as a task.
 
     >>> observation("- [tip] Grind medium-fine for V60 #brewing (from Ada)")
     ('Grind medium-fine for V60 #brewing (from Ada)', ['tip', 'brewing'])
@@ -24,7 +24,7 @@ def observation(line: str) -> tuple[str, list[str]] | None:
 
 
 def relation(line: str) -> tuple[str, str] | None:
-    """The name of a relation, empty if it has none, and the note that it leads to; None for another line.
+    """Return the name of a relation, empty if it has none, and the note that it leads to; None for another line.
 
     >>> relation("- requires [[Burr Grinder]]"), relation('- "pairs well with" [[Dark Chocolate|it]]')
     (('requires', 'Burr Grinder'), ('pairs well with', 'Dark Chocolate'))

@@ -35,7 +35,7 @@ _TUPLES = (pickle.EMPTY_TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3)
 
 
 def _listing(count: int) -> Callable[[Any], None]:
-    """What puts a list in the place of the last objects of an unpickler's stack."""
+    """Return what puts a list in the place of the last objects of an unpickler's stack."""
 
     def load(unpickler: Any) -> None:
         at = len(unpickler.stack) - count
@@ -63,7 +63,7 @@ class _InertUnpickler(pickle._Unpickler):
 
 
 def model_fields(pickled: Any, where: str) -> dict[str, Any]:
-    """The fields of a pickled model of pydantic, in either version of it, as JSON has them.
+    """Return the fields of a pickled model of pydantic, in either version of it, as JSON has them.
 
     Raises:
         ParamError: it cannot be read, is larger than a memory, or holds more than data.

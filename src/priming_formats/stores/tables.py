@@ -32,7 +32,7 @@ _HEADER = b"SQLite format 3\0"
 
 
 def has_tables(path: Path, *names: str) -> bool:
-    """Whether a file is a database of SQLite that has some tables."""
+    """Tell whether a file is a database of SQLite that has some tables."""
     try:
         with path.open("rb") as file:
             if file.read(len(_HEADER)) != _HEADER:
@@ -44,7 +44,7 @@ def has_tables(path: Path, *names: str) -> bool:
 
 
 def rows(path: Path, query: str, *needed: str) -> Iterator[Columns]:
-    """The rows of a query, by column and read lazily; a time or a text that is no UTF-8 is a text all the same.
+    """Yield the rows of a query, by column and read lazily; a time or a text that is no UTF-8 is a text all the same.
 
     Raises:
         ParamError: the file cannot be read, or lacks one of the tables that are needed.
@@ -102,7 +102,7 @@ def _entry(source: str, where: str, arguments: Callable[[str], Mapping[str, Any]
 
 
 def state_of(path: Path) -> str:
-    """A hash of a database, with what its program has not yet moved into the file."""
+    """Return a hash of a database, with what its program has not yet moved into the file."""
     log = path.with_name(f"{path.name}-wal")
     return digest_of(path) + (digest_of(log) if log.is_file() else "")
 
@@ -118,21 +118,21 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _tables(database: sqlite3.Connection) -> set[str]:
-    """The names of the tables, not of views, which could be anything."""
+    """Return the names of the tables, not of views, which could be anything."""
     return {str(name) for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
 def json_fields(text: Any, where: str) -> dict[str, Any]:
-    """The fields of an object in JSON, which may be stored as bytes; none if there is no text."""
+    """Return the fields of an object in JSON, which may be stored as bytes; none if there is no text."""
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return fields_of(parse_json(text, where)) if isinstance(text, str) and text.strip() else {}
 
 
 def texts(values: Iterable[Any]) -> list[str]:
-    """Those of some values that are texts and not blank."""
+    """Return those of some values that are texts and not blank."""
     return [value for value in values if isinstance(value, str) and value.strip()]
 
 
 def in_utc(value: Any, where: str) -> Any:
-    """A time of a database; one without a zone is UTC, as SQLite writes it."""
+    """Return a time of a database; one without a zone is UTC, as SQLite writes it."""
     return time_of(value, where, lambda at: at.replace(tzinfo=UTC))

@@ -33,7 +33,7 @@ app = group("Loop")
 
 
 def _stored(verb: str, options: StoreOptions, sent: Mapping[str, Any]) -> Any:
-    """The answer of a verb that stores a lesson; to what it does not take, that of Arc."""
+    """Return the answer of a verb that stores a lesson; to what it does not take, that of Arc."""
     with options.open() as memory:
         try:
             return getattr(memory, verb)(**sent)
@@ -42,7 +42,7 @@ def _stored(verb: str, options: StoreOptions, sent: Mapping[str, Any]) -> Any:
 
 
 def _chunked(reply: Any) -> Answer:
-    """The patterns that were made or strengthened, and the name of a single one."""
+    """Return the patterns that were made or strengthened, and the name of a single one."""
     value = encode(reply)
     names = [*value.get("stored", ()), *value.get("strengthened", ())]
     return answer({"name": "".join(names if len(names) == 1 else ()), **value})
@@ -93,7 +93,7 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[Part]:
 
 
 def _context(value: LoopContext) -> Answer:
-    """What is known about an objective."""
+    """Return what is known about an objective."""
     shown = value.memory
     use = dict.fromkeys(shown.fired, "applies here")
     lessons = (*shown.patterns, *shown.failures)
@@ -105,7 +105,7 @@ def _context(value: LoopContext) -> Answer:
 
 
 def _rows(items: Sequence[Any], empty: str) -> Answer:
-    """Memories in the form of Arc, with the figures of each."""
+    """Return memories in the form of Arc, with the figures of each."""
     rows = Listing(
         (
             {**item.pop("memory"), **{f"_{name}": figure for name, figure in item.items()}}

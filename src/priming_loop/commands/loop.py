@@ -86,7 +86,7 @@ def allow(
 
 
 def _thought(thought: Thought) -> Iterator[Part]:
-    """The result of reasoning, and the memories it was shown."""
+    """Yield the result of reasoning, and the memories it was shown."""
     context, reasoned = thought.context, thought.reasoned
     yield line((reasoned.assessment, KEY), f"  {reasoned.reasoning}")
     for number, plan in enumerate(reasoned.tasks, 1):
@@ -127,7 +127,7 @@ def _sessions(sessions: Sequence[SessionSummary]) -> Iterator[Part]:
 
 
 def _report(report: SessionReport, indent: int = 0) -> Iterator[Part]:
-    """The report of a session and of its subgoals."""
+    """Yield the report of a session and of its subgoals."""
     from priming_loop.steps.report import describe_attempt, describe_state, learnt_by_effect
 
     yield line(
@@ -158,7 +158,7 @@ def _task(task: Task, indent: int = 0) -> Part:
 
 
 def _next_step(report: SessionReport, indent: int = 0) -> Iterator[Part]:
-    """What the session waits for or why it stopped, and how to resume it."""
+    """Yield what the session waits for or why it stopped, and how to resume it."""
     if report.waits is not None:
         yield line((report.waits.about, WARN), indent=indent + 2)
     elif report.why is not None:
@@ -171,7 +171,7 @@ def _next_step(report: SessionReport, indent: int = 0) -> Iterator[Part]:
 
 @contextmanager
 def _work(store: StoreOptions, options: AgentOptions, *, yes: bool = False) -> Iterator[LoopEnvironment]:
-    """What a run works with: questions go to a person if a person is at the terminal and reads the answer."""
+    """Open what a run works with: questions go to a person if a person is at the terminal and reads the answer."""
     from priming_loop.environment import LoopEnvironment, check_present
 
     agent = check_present(options.load())
@@ -198,7 +198,7 @@ def _reported(memory: Namespace, session: Session) -> SessionReport:
 
 
 def _ended(report: SessionReport) -> Answer:
-    """The report of a run, with its exit status."""
+    """Return the report of a run, with its exit status."""
     return Answer(report, _report(report), FAILURE if report.status is None else report.status)
 
 

@@ -100,14 +100,14 @@ def here(_sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answer(value: Any, status: int = 0) -> Answer:
-    """A value, a line a field; an error or a rejection has the status of bad input."""
+    """Return a value, a line a field; an error or a rejection has the status of bad input."""
     fields = encode(value)
     is_refused = "error" in fields or fields.get("status") == "rejected"
     return Answer(fields, list(pairs(fields)), BAD_INPUT if is_refused else status)
 
 
 def pairs(value: Mapping[str, Any]) -> Iterator[Part]:
-    """A line for each field, but for a reason where there is none."""
+    """Yield a line for each field, but for a reason where there is none."""
     for name, item in value.items():
         if name != "reason" or item:
             yield line((f"{name.replace('_', ' ')}: ", DIM), _flat(item))
@@ -122,7 +122,7 @@ def _flat(value: Any) -> str:
 
 
 def whole(value: Any, status: int = 0) -> Answer:
-    """A reply without its empty fields."""
+    """Return a reply without its empty fields."""
     return answer({name: item for name, item in encode(value).items() if item not in (None, "")}, status)
 
 
@@ -133,7 +133,7 @@ def _tasks(tasks: Sequence[SessionTask], *, seq: int | None = None) -> Answer:
 
 
 def _counts(tasks: Sequence[SessionTask], *, session: str) -> Answer:
-    """The number of tasks by status."""
+    """Return the number of tasks by status."""
     statuses = [task.status for task in tasks]
     counts = {status: statuses.count(status) for status in _STATUSES}
     return answer({"session_id": session, "total": len(tasks), **counts})

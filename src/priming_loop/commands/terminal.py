@@ -33,7 +33,7 @@ class Terminal:
         self._is_asking = False
 
     def stop(self) -> bool:
-        """Whether to stop after this step."""
+        """Tell whether to stop after this step."""
         return self._stop_requested
 
     def interrupt(self, _signal: int, _frame: FrameType | None) -> None:
@@ -49,11 +49,11 @@ class Terminal:
         raise KeyboardInterrupt(f"ended by {signal.Signals(number).name}; {_RESUME}")
 
     def answer(self, _session: Session, question: str) -> str | None:
-        """Their answer; None at the end of the input."""
+        """Return their answer; None at the end of the input."""
         return self._ask(f"{clean(question)}\n> ") or None
 
     def allow(self, _session: Session, wait: Wait) -> bool:
-        """Whether they say yes."""
+        """Tell whether they say yes."""
         question = (
             "Act on this plan?" if wait.what == "approval" else "Allow this for the rest of the session?"
         )

@@ -55,7 +55,7 @@ def checked_plan(plan: TaskPlan, folder: str) -> TaskPlan:
 
 
 def questions(plan: TaskPlan, folder: Path | str = ".") -> tuple[str, ...]:
-    r"""What a person must say yes to before a task begins and before its gate runs; none if all is harmless.
+    r"""Return what a person must say yes to before a task begins and before its gate runs; none if all is harmless.
 
     The same question again, for another task or attempt, is about the same.
 
@@ -118,7 +118,7 @@ class _Script:
         return bool(SETS.fullmatch(text)) or (is_alone and _is_local(name) and self._is_plain(value))
 
     def _is_plain(self, value: str) -> bool:
-        """Whether the value of a variable is no option, and nothing that a shell would carry out or show."""
+        """Tell whether the value of a variable is no option, and nothing that a shell would carry out or show."""
         return not (value.startswith("-") or set("[`$") & set(value) or self._is_secret(value))
 
     def _command(self, words: list[str]) -> Iterator[str]:
@@ -133,7 +133,7 @@ class _Script:
         yield from (f"runs {_shown(words)}, which {doubt}" for doubt in inner.doubts(script))
 
     def _script(self, words: Sequence[str]) -> str | None:
-        """What a shell is told to read: the text after ``-c``, or a file of the folder, which may be the program."""
+        """Read what a shell is told to: the text after ``-c``, or a file of the folder, which may be the program."""
         first, *rest = words
         is_shell = re.fullmatch(_SHELL, first) is not None
         if is_shell and len(rest) == 2 and rest[0] == "-c" and UNKNOWN not in rest[1]:
@@ -166,7 +166,7 @@ class _Script:
         return False
 
     def _admits(self, rule: Rule, words: list[str], program: str) -> bool:
-        """Whether a rule lets these words follow."""
+        """Tell whether a rule lets these words follow."""
         if rule.kind == "any":
             return True
         if rule.kind in ("shown", "compared", "searched"):
@@ -195,7 +195,7 @@ class _Script:
         return self._is_inside(word)
 
     def _program(self, word: str) -> str:
-        """The name under which the table has a program; a link to another program has none."""
+        """Return the name under which the table has a program; a link to another program has none."""
         system, installed = _SYSTEM.match(word), _INSTALLED.match(word)
         place = system or installed
         name = _VERSIONED.sub(r"\1", word[place.end() :] if place else word)
@@ -214,7 +214,7 @@ class _Script:
         return True
 
     def _is_inside(self, path: str) -> bool:
-        """Whether a word is the path of a file in the folder that opens nothing, or no path and no option."""
+        """Tell whether a word is the path of a file in the folder that opens nothing, or no path and no option."""
         if UNKNOWN in path or path.startswith(("-", "@", "+")) or path.casefold() in _REVERSING:
             return False
         if _is_pattern(path) and self._is_secret(path):
@@ -227,7 +227,7 @@ class _Script:
         )
 
     def _is_test(self, word: str) -> bool:
-        """Whether a word names no file, or a test by its name: what runs tests runs any file that it is told."""
+        """Tell whether a word names no file, or a test by its name: what runs tests runs any file that it is told."""
         path, parts = word.partition(":")[0], [] if "/" in word else word.split(".")
         modules = ["/".join(parts[:place]) for place in range(1, len(parts) + 1)]
         paths = [f"{module}{end}" for module in modules for end in ("/__init__.py", ".py")]
@@ -239,7 +239,7 @@ class _Script:
         return any((folder / path).is_file() for folder in self.folders)
 
     def _may_show(self, rule: Rule, words: list[str]) -> bool:
-        """Whether files that are not named, those of a folder or of the output of a command, may be secrets."""
+        """Tell whether files that are not named, those of a folder or of the output of a command, may be secrets."""
         plain = list(takewhile(_PLAIN.fullmatch, words))
         rest = words[len(plain) :]
         if rule.kind == "searched" and any(map(_QUIET.search, plain)):
@@ -252,7 +252,7 @@ class _Script:
         return any(UNKNOWN in word for word in rest) or any(map(self._has_secrets, places))
 
     def _has_secrets(self, path: str) -> bool:
-        """Whether a word is a folder in which a secret is, or more than can be looked through; or may be one."""
+        """Tell whether a word is a folder in which a secret is, or more than can be looked through; or may be one."""
         if _is_pattern(path):
             path = re.split(r"[*?[]", path)[0].rpartition("/")[0] or "."
         for folder in self.folders if path else ():
@@ -268,7 +268,7 @@ class _Script:
         return False
 
     def _is_secret(self, word: str) -> bool:
-        """Whether a word, after ``@`` one of arguments, is a file outside the folder, or one that opens something."""
+        """Tell whether a word, after ``@`` one of arguments, is a file outside the folder or that opens something."""
         path = word.rpartition("=")[2] if word.startswith("-") else word.removeprefix("@")
         if path == "/" or fits(path, SECRET):
             return path != "/"
@@ -285,7 +285,7 @@ class _Script:
 
 
 def _sets_what_is_unknown(command: Command) -> bool:
-    """Whether a variable of the shell gets what only the run would show."""
+    """Tell whether a variable of the shell gets what only the run would show."""
     sets = command.sets if not command.words else command.words[2:] if command.words[0] == "for" else []
     return any(UNKNOWN in each for each in sets)
 
@@ -299,7 +299,7 @@ def _is_local(name: str) -> bool:
 
 
 def _target(folder: Path, path: str) -> str:
-    """The name of the file to which a path leads."""
+    """Return the name of the file to which a path leads."""
     return _VERSIONED.sub(r"\1", Path(os.path.realpath(folder / path.replace(UNKNOWN, ""))).name)
 
 
@@ -311,7 +311,7 @@ def _exists(folder: Path, path: str) -> bool:
 
 
 def _digest(path: Path) -> str:
-    """What tells a file from another that is not read."""
+    """Return what tells a file from another that is not read."""
     try:
         with path.open("rb") as file:
             return file_digest(file, blake2b).hexdigest()

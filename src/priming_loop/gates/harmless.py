@@ -36,7 +36,7 @@ class Rule:
     words: frozenset[str]
 
     def names(self, word: str) -> bool:
-        """Whether a word is one of the rule's options, or several of one letter each, or one with a value."""
+        """Tell whether a word is one of the rule's options, or several of one letter each, or one with a value."""
         if word in self.words or word.partition("=")[0] in self.words:
             return True
         letters = word[1:] if word.startswith("-") else ""

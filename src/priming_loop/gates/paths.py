@@ -28,7 +28,7 @@ PRECIOUS = (
 
 
 def project_path(name: str, path: str) -> str:
-    """A path in the project, without detours; a path that leaves the project is refused.
+    """Return a path in the project, without detours; a path that leaves the project is refused.
 
     >>> project_path("delta", "./src/../src/app.py")
     'src/app.py'
@@ -49,7 +49,7 @@ def project_path(name: str, path: str) -> str:
 
 
 def is_rooted(path: str) -> bool:
-    """Whether a path does not begin in the project: it begins at a root, a drive, a home, a variable or an address.
+    """Tell whether a path does not begin in the project, but at a root, a drive, a home, a variable or an address.
 
     >>> [is_rooted(path) for path in ("$HOME/x", "file:///etc/passwd", "~/x", "app/routes/$user.tsx")]
     [True, True, True, False]
@@ -58,7 +58,7 @@ def is_rooted(path: str) -> bool:
 
 
 def place_of(path: str, folder: Path) -> str | None:
-    """The target of a path, as a path in the folder; None if it is outside, or if a link has no target."""
+    """Return the target of a path, as a path in the folder; None if it is outside, or if a link has no target."""
     if is_rooted(path) and not Path(path).is_absolute():
         return None
     try:
@@ -70,7 +70,7 @@ def place_of(path: str, folder: Path) -> str | None:
 
 
 def fits(path: str, rules: Sequence[str]) -> bool:
-    """Whether the end of a path has the form of a rule; capitals do not count, as on many file systems."""
+    """Tell whether the end of a path has the form of a rule; capitals do not count, as on many file systems."""
     parts = path.removeprefix("./").rstrip("/").casefold().split("/")
     ends = ["/".join(parts[place:]) for place in range(len(parts))]
     return any(fnmatchcase(end, rule) or end == rule.removesuffix("/*") for end in ends for rule in rules)

@@ -82,7 +82,7 @@ class _Reader:
             raise NotPlain("has an open bracket")
 
     def _is_blank(self, char: str) -> bool:
-        """Whether nothing stands here but a blank, a continued line or a comment, which is passed over."""
+        """Tell whether nothing stands here but a blank, a continued line or a comment, which is passed over."""
         start = self.at
         if char == "#":
             self.at = (self.text.find("\n", start) + 1 or len(self.text) + 1) - 1

@@ -190,7 +190,7 @@ def loop_feedback(memory: Namespace, utilized: Sequence[str], injected: Sequence
 
 
 def loop_connected(memory: Namespace, name: str) -> list[ConnectedMemory]:
-    """The memories that strong links lead to from a memory, at most two links away.
+    """Return the memories that strong links lead to from a memory, at most two links away.
 
     Args:
         name: the name of the memory; no memory of that name has no links.
@@ -203,7 +203,7 @@ def loop_connected(memory: Namespace, name: str) -> list[ConnectedMemory]:
 
 
 def memory_shape(record: MemoryRecord) -> LoopMemory:
-    """A memory as the loop sees it."""
+    """Return a memory as the loop sees it."""
     own, helped, failed = LessonMetadata.of(record), record.use.helped, record.use.failed
     worth = float(effectiveness(helped, failed)) if helped + failed else SCORE.neutral
     return LoopMemory(
@@ -247,7 +247,7 @@ def loop_consolidate(memory: Namespace) -> ConsolidateReply:
 def loop_decay(
     memory: Namespace, *, days: float | None = None, min_uses: int | None = None
 ) -> DormantLessons:
-    """The dormant failures and patterns: unused for longer, with fewer verdicts. Their rank sinks by recency alone.
+    """List dormant failures and patterns: unused for longer, with fewer verdicts. Their rank sinks by recency alone.
 
     Args:
         days: the days without use after which one is dormant; null: 30.
@@ -268,7 +268,7 @@ def loop_decay(
 
 
 def loop_health(memory: Namespace) -> LoopHealth:
-    """The state of the failures and patterns: their number, how many helped, and what needs attention."""
+    """Return the state of the failures and patterns: their number, how many helped, and what needs attention."""
     records = _all(memory)
     keys = {record.key for record in records}
     by_type = {kind: _counts([record for record in records if record.kind == kind]) for kind in TYPES}
@@ -289,7 +289,7 @@ def loop_health(memory: Namespace) -> LoopHealth:
 def _issues(
     memory: Namespace, records: Sequence[MemoryRecord], every: LessonCounts, judged: int
 ) -> Iterator[str]:
-    """The problems of the failures and patterns, and what would help."""
+    """Yield the problems of the failures and patterns, and what would help."""
     if not records:
         yield "No memories yet"
     elif not judged:
@@ -304,7 +304,7 @@ def _issues(
 
 
 def _remedy(memory: Namespace, poor: Sequence[MemoryRecord]) -> str:
-    """What 'priming loop prune' would do now about memories that rarely helped."""
+    """Return what 'priming loop prune' would do now about memories that rarely helped."""
     gone = {key for item in _planned(memory, "prune", "archive").items for key in item.keys}
     staying = [record for record in poor if record.key not in gone]
     if not staying:
@@ -314,24 +314,24 @@ def _remedy(memory: Namespace, poor: Sequence[MemoryRecord]) -> str:
 
 
 def _first(names: Sequence[str]) -> str:
-    """The first of some names, and the number of the others."""
+    """Return the first of some names, and the number of the others."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def _poor(records: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """The memories that have enough verdicts, and too few good verdicts."""
+    """Return the memories that have enough verdicts, and too few good verdicts."""
     return [record for record in records if rarely_helps(record.use.helped, record.use.failed)]
 
 
 def _why_it_stays(memory: Namespace, record: MemoryRecord) -> str:
-    """Why a memory that rarely helped is not pruned."""
+    """Tell why a memory that rarely helped is not pruned."""
     age = days_between(record.recorded_at or memory.now(), memory.now())
     return f"younger than {SLEEP.days:g} d" if age < SLEEP.days else "it was restored after it was archived"
 
 
 def _all(memory: Namespace) -> list[MemoryRecord]:
-    """All failures and patterns in use."""
+    """Return all failures and patterns in use."""
     try:
         return list_memories(memory, kinds=TYPES, limit=_MOST)
     except NotFound:
@@ -347,7 +347,7 @@ def _counts(records: Sequence[MemoryRecord]) -> LessonCounts:
 
 
 def _planned(memory: Namespace, stage: str, action: str) -> Proposal:
-    """What a stage of sleep proposes now for failures and patterns only."""
+    """Return what a stage of sleep proposes now for failures and patterns only."""
     proposal = sleep(memory, [stage], dry_run=True)
     items = [
         item

@@ -40,7 +40,7 @@ _STATES = {
 
 
 def status_of(session: Session) -> int | None:
-    """The exit status of a run that left a session in this state; None if it is still running, or was killed."""
+    """Return the exit status of a run that left a session in this state; None if it still runs, or was killed."""
     if session.waits is not None:
         return WAITING
     if session.stopped is not None:
@@ -51,7 +51,7 @@ def status_of(session: Session) -> int | None:
 
 
 def loop_report(memory: Namespace, session: str | None = None) -> SessionReport:
-    """What a session tried and learnt, which memories helped, how it is going, and which command continues it.
+    """Return what a session tried and learnt, which memories helped, how it is going, and which command continues it.
 
     Args:
         session: the session; null: the one that began last.
@@ -62,7 +62,7 @@ def loop_report(memory: Namespace, session: str | None = None) -> SessionReport:
 
 
 def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
-    """The sessions of the loop, the latest first.
+    """Return the sessions of the loop, the latest first.
 
     Args:
         limit: at most so many.
@@ -72,7 +72,7 @@ def loop_list(memory: Namespace, *, limit: int = 20) -> list[SessionSummary]:
 
 
 def report(sessions: Sessions, session: Session) -> SessionReport:
-    """The report of a session, with the reports of its subgoals."""
+    """Return the report of a session, with the reports of its subgoals."""
     learnt = LearningResult.of((*(task.learnt for task in session.tasks), session.learnt))
     assessment, (delivered, total) = session.assessment, session.tally
     share = f"{delivered} of {total} tasks delivered ({delivered / total:.0%})" if total else ""
@@ -90,7 +90,7 @@ def report(sessions: Sessions, session: Session) -> SessionReport:
 
 
 def next_command(session: Session) -> str | None:
-    """The command that continues a session; None if nothing is left to do."""
+    """Return the command that continues a session; None if nothing is left to do."""
     command = f"priming loop resume {session.id}"
     if session.waits is not None:
         if session.waits.what == "destructive" and session.reasoned is None:
@@ -105,7 +105,7 @@ def next_command(session: Session) -> str | None:
 
 
 def describe_assessment(assessment: Assessment, share: str | None = None, since: str = "") -> str:
-    """A metacognitive assessment in words, with a ``share`` of tasks: by default of those that succeeded.
+    """Return a metacognitive assessment in words, with a ``share`` of tasks: by default of those that succeeded.
 
     >>> from priming.core.metacognition import assess
     >>> describe_assessment(assess([True, False]))
@@ -120,7 +120,7 @@ def describe_assessment(assessment: Assessment, share: str | None = None, since:
 
 
 def describe_state(session: SessionReport | Session) -> str:
-    """The state of a session, in words."""
+    """Return the state of a session, in words."""
     if session.waits is not None:
         return f"waits for {_WAITS[session.waits.what]}"
     if session.ended is not None and session.state == "SUMMARY":
@@ -131,7 +131,7 @@ def describe_state(session: SessionReport | Session) -> str:
 
 
 def summarise(session: Session) -> SessionSummary:
-    """A session as a row of a list."""
+    """Return a session as a row of a list."""
     delivered, total = session.tally
     stands = describe_state(session)
     return taken(
@@ -140,7 +140,7 @@ def summarise(session: Session) -> SessionSummary:
 
 
 def describe_attempt(attempt: Attempt) -> str:
-    """An attempt and its result, on one line."""
+    """Return an attempt and its result, on one line."""
     if attempt.error is not None:
         return f"{attempt.number}, no usable answer: {' '.join(attempt.error.split())}"
     if attempt.acted is None:
@@ -151,7 +151,7 @@ def describe_attempt(attempt: Attempt) -> str:
 
 
 def learnt_by_effect(result: SessionReport) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The keys of the memories that a session affected, by effect; effects without keys are left out."""
+    """Yield the keys of the memories that a session affected, by effect; effects without keys are left out."""
     effects = {
         "helped": result.helped,
         "shown but not used": tuple(key for key in result.unused if key not in result.recurred),
@@ -226,7 +226,7 @@ def loop_meta_assess(memory: Namespace, session: str) -> SessionAssessment:
 
 
 def loop_meta_summary(memory: Namespace, session: str) -> SessionOutcomes:
-    """How the tasks of a session ended, with the notes of each.
+    """Return how the tasks of a session ended, with the notes of each.
 
     Args:
         session: the session.

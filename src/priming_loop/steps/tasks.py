@@ -156,7 +156,7 @@ def loop_task_block(
 
 
 def loop_task_get(memory: Namespace, session: str, *, seq: int | None = None) -> list[SessionTask]:
-    """The tasks of a session, each with how it ended.
+    """Return the tasks of a session, each with how it ended.
 
     Args:
         session: the session.
@@ -219,14 +219,14 @@ def _reported(memory: Namespace, session_id: str, seq: int, result: ActionResult
 
 
 def _reopened(session: Session) -> Session:
-    """The session as it goes on with a task, though it had ended, or waited for a yes."""
+    """Return the session as it goes on with a task, though it had ended, or waited for a yes."""
     if session.state == LAST:
         session = replace(session, state="ACT", ended=None, why=None)
     return replace(session, waits=None)
 
 
 def _reply(session: Session, task: Task, verified: Verification | None) -> TaskReply:
-    """The answer to a report, with the verification if the gate ran."""
+    """Return the answer to a report, with the verification if the gate ran."""
     reply = TaskReply(STATUS[task.status], task.status == DELIVERED, verified)
     if session.waits is not None and session.waits.seq == task.seq:
         command = f"'priming loop allow {session.id} --seq {task.seq}'"
@@ -259,7 +259,7 @@ def _shape(session: Session, task: Task) -> SessionTask:
 
 
 def _task_of(session: Session, seq: int) -> Task:
-    """The task of a number."""
+    """Return the task of a number."""
     task = session.task(seq)
     if task is None:
         numbers = ", ".join(str(task.seq) for task in session.tasks) or "none yet"

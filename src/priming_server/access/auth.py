@@ -78,7 +78,7 @@ class RequestContext:
         return self.client if self.token is None else self.token.id
 
     def caller(self, via: str) -> Caller:
-        """The caller, as its token identifies it."""
+        """Return the caller, as its token identifies it."""
         name = None if self.token is None else self.token.name or self.token.id
         if name is None:
             return Caller(USER, via, everywhere=self.everywhere)
@@ -93,11 +93,11 @@ class RequestContext:
         self.namespace = namespace
 
     def may(self, needs: str) -> bool:
-        """Whether the caller may do what needs a token of that kind."""
+        """Tell whether the caller may do what needs a token of that kind."""
         return self.token is None or self.token.may(needs)
 
     def check_kind(self, needs: str) -> None:
-        """``Refused`` if the token is of a lesser kind."""
+        """Raise ``Refused`` if the token is of a lesser kind."""
         if self.token is not None and not self.may(needs):
             message = (
                 f"this needs a token of the kind {needs!r}, and yours is of the kind {self.token.kind!r}:"
@@ -107,7 +107,7 @@ class RequestContext:
 
 
 def context_of(request: Request) -> RequestContext:
-    """The context of a request; mounted applications find its token there."""
+    """Return the context of a request; mounted applications find its token there."""
     context: RequestContext = request.scope["state"]["context"]
     return context
 
@@ -120,7 +120,7 @@ class Authenticator:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="priming-auth")
 
     async def check(self, secret: str | None) -> tuple[bool, Token | None]:
-        """Whether a token is needed, and the one that the secret belongs to."""
+        """Tell whether a token is needed, and the one that the secret belongs to."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._check, secret)
 
     def _check(self, secret: str | None) -> tuple[bool, Token | None]:
@@ -128,7 +128,7 @@ class Authenticator:
         return needed, self._tokens.admitted(secret) if needed and secret is not None else None
 
     async def still_admits(self, context: RequestContext) -> bool:
-        """Whether a client that was admitted would still be admitted."""
+        """Tell whether a client that was admitted would still be admitted."""
         needed, token = await self.check(context.secret)
         return token is not None if context.token is not None else not needed
 
@@ -279,7 +279,7 @@ def _with_headers(send: Send, context: RequestContext) -> Send:
 
 
 def _refuse_other_sites(headers: Headers, scheme: str) -> None:
-    """Without tokens, refuse pages of other sites in a browser, even if their name leads to this machine."""
+    """Refuse, without tokens, pages of other sites in a browser, even if their name leads to this machine."""
     host = headers.get("host", "")
     if not is_loopback(host.rsplit(":", 1)[0] if not host.endswith("]") else host):
         message = "the Host header must be localhost or a loopback address where no token is needed"
@@ -292,7 +292,7 @@ def _refuse_other_sites(headers: Headers, scheme: str) -> None:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether an address, or the name of a host, leads to this machine only."""
+    """Tell whether an address, or the name of a host, leads to this machine only."""
     if name.lower() == "localhost":
         return True
     try:

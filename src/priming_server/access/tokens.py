@@ -89,7 +89,7 @@ class Tokens:
         return NewToken(token, f"{_PREFIX}_{token.id}_{secret}")
 
     def list(self) -> list[Token]:
-        """All tokens, revoked ones included, oldest first."""
+        """Return all tokens, revoked ones included, oldest first."""
         with self._lock:
             return [row.token for row in self._store.rows(None, TokenRow)]
 
@@ -129,28 +129,28 @@ class Tokens:
                 return tuple(row.namespace for row in self._store.rows(own, ReadOnlyRow))
 
     def read_only(self) -> tuple[str, ...]:
-        """The namespaces that nobody may write to."""
+        """Return the namespaces that nobody may write to."""
         with self._lock:
             return tuple(row.namespace for row in self._store.rows(None, ReadOnlyRow))
 
     def namespaces(self) -> tuple[str, ...]:
-        """All namespaces of the store, sorted."""
+        """Return all namespaces of the store, sorted."""
         with self._lock:
             return tuple(self._store.namespaces())
 
     def needed(self) -> bool:
-        """Whether requests need a token: once one was created, even if it is revoked by now."""
+        """Tell whether requests need a token: once one was created, even if it is revoked by now."""
         with self._lock:
             return bool(self._store.rows(None, TokenRow, limit=1))
 
     def is_writable(self) -> bool:
-        """Whether the store, which must answer, can be written now."""
+        """Tell whether the store, which must answer, can be written now."""
         with self._lock:
             self._store.rows(None, TokenRow, limit=1)
             return self._store.is_writable
 
     def admitted(self, secret: str) -> Token | None:
-        """The valid token with this secret, or None."""
+        """Return the valid token with this secret, or None."""
         prefix, _, rest = secret.partition("_")
         token_id, _, own = rest.partition("_")
         with self._lock:
@@ -174,7 +174,7 @@ class Tokens:
 
 
 def _end(now: datetime, lasts: timedelta) -> datetime:
-    """When a token expires that lasts so long from now on."""
+    """Return when a token expires that lasts so long from now on."""
     rule = "must be longer than 0 and end before the year 10000"
     if lasts <= timedelta(0):
         raise ParamError("lasts", str(lasts), rule)

@@ -218,7 +218,7 @@ def _interrupted(plan: FleetPlan) -> str:
 
 
 def _urls(store: StoreOptions, path: Path) -> tuple[str, ...]:
-    """The URLs of a file, without blank lines and comments."""
+    """Return the URLs of a file, without blank lines and comments."""
     if store.url is not None or store.everywhere:
         raise ParamError("--stores", str(path), "cannot be combined with --url or --global: leave one out")
     try:
@@ -232,7 +232,7 @@ def _urls(store: StoreOptions, path: Path) -> tuple[str, ...]:
 
 
 def _workers(address: str | None, request: FleetRequest, at_once: int) -> Workers:
-    """The processes of this machine, or the machines of a cluster that reach the stores."""
+    """Return the processes of this machine, or the machines of a cluster that reach the stores."""
     if address is None:
         from priming_server.fleet.workers import LocalWorkers
 
@@ -251,7 +251,7 @@ def _workers(address: str | None, request: FleetRequest, at_once: int) -> Worker
 
 
 def _lines(report: FleetReport) -> Iterator[Part]:
-    """What a run did, and what failed."""
+    """Yield what a run did, and what failed."""
     total = f"{report.done:,} of {count_text(report.namespaces, 'namespace')}"
     yield line((report.verb, OK), f"  {total} of {_named(report.stores)} in {report.seconds:.1f} s")
     if report.counts:

@@ -135,7 +135,7 @@ def open_page(
 
 
 def _running(store: StoreOptions) -> str | None:
-    """The address of a server of the store that runs on this machine."""
+    """Return the address of a server of the store that runs on this machine."""
     from priming.config.params.limits import SOCKET
 
     state = store.server(SOCKET.look)

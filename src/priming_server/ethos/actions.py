@@ -65,7 +65,7 @@ def _ingest(call: Callable[..., Any], fields: dict[str, Any]) -> Any:
 
 
 def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """Anchors by cosine, and what they spread to if ``use_spreading``; other arguments are those of ``recall``."""
+    """Search anchors by cosine, and what they spread to if ``use_spreading``; other arguments are ``recall``'s."""
     query, spread = fields.pop("query", None), _spreading(fields)
     if not isinstance(query, str):
         raise ParamError("query", query, "must be given: the text to search for")
@@ -97,7 +97,7 @@ def _search(call: Callable[..., Any], fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def search_arguments() -> tuple[str, ...]:
-    """The names of the arguments of a search: those of recall, but for its text."""
+    """Return the names of the arguments of a search: those of recall, but for its text."""
     from priming.operations.schema import argument_names
 
     names = argument_names(BY_NAME["recall"])
@@ -105,7 +105,7 @@ def search_arguments() -> tuple[str, ...]:
 
 
 def _spreading(fields: dict[str, Any]) -> bool:
-    """Whether to spread: ``use_spreading``, or recall's ``spread``; without either, no."""
+    """Tell whether to spread: ``use_spreading``, or recall's ``spread``; without either, no."""
     values = {name: fields.pop(name, None) for name in ("use_spreading", "spread")}
     for name, value in values.items():
         if value is not None and not isinstance(value, bool):
@@ -131,7 +131,7 @@ def _refuse_ineffective(request: Mapping[str, Any]) -> None:
 
 
 def _result(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """A hit as one flat object."""
+    """Return a hit as one flat object."""
     memory = hit["memory"]
     return {
         **{name: memory[name] for name in ("id", "key", "kind", "content", "source", "metadata")},
@@ -151,7 +151,7 @@ def _embed(service: LocalService, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def greet(greeting: Mapping[str, str], request: Mapping[str, Any]) -> dict[str, str]:
-    """The answer to a hello, which takes no argument."""
+    """Return the answer to a hello, which takes no argument."""
     _refuse_others({name: value for name, value in request.items() if name != "action"})
     return dict(greeting)
 

@@ -52,7 +52,7 @@ class Decoder:
         return self.framing is None and b"\n" in self._buffer
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The messages that ``data`` completes; ``TooLong`` after the last good one."""
+        """Yield the messages that ``data`` completes; ``TooLong`` after the last good one."""
         self._buffer += data
         if self.framing is None and len(self._buffer) >= _PREFIX:
             self.framing = JSON if self._buffer[_PREFIX - 1] else MESSAGEPACK
@@ -62,17 +62,17 @@ class Decoder:
             yield from self._frames()
 
     def messages(self, data: bytes | None) -> Iterator[bytes]:
-        """The messages that ``data`` completes; nothing is the end, None that nothing follows for a while."""
+        """Return the messages that ``data`` completes; nothing is the end, None that nothing follows for a while."""
         return self.settle() if data is None else self.feed(data) if data else self.end()
 
     def settle(self) -> Iterator[bytes]:
-        """The messages so far if nothing follows for a while: a line shorter than four bytes is a message."""
+        """Yield the messages so far if nothing follows for a while: a line shorter than four bytes is a message."""
         if self.undecided:
             self.framing = JSON
             yield from self._lines()
 
     def end(self) -> Iterator[bytes]:
-        """The last message, which the end of the connection completes: a line needs no line break."""
+        """Yield the last message, which the end of the connection completes: a line needs no line break."""
         if self.framing is None and self._buffer:
             self.framing = JSON
         if self.framing == JSON:
@@ -108,7 +108,7 @@ class Decoder:
 
 
 def parse(framing: str | None, message: bytes) -> dict[str, Any]:
-    """The object that a message holds, or ``ParamError``.
+    """Return the object that a message holds, or ``ParamError``.
 
     >>> parse("json", b'{"action": "ping"}')
     {'action': 'ping'}
@@ -121,7 +121,7 @@ def parse(framing: str | None, message: bytes) -> dict[str, Any]:
 
 
 def pack(framing: str | None, message: Mapping[str, Any]) -> bytes:
-    r"""A message as bytes, for either framing; ``TooLong`` if it is longer than the limit.
+    r"""Return a message as bytes, for either framing; ``TooLong`` if it is longer than the limit.
 
     >>> pack("json", {"status": "ok"})
     b'{"status":"ok"}\n'
@@ -141,7 +141,7 @@ def pack(framing: str | None, message: Mapping[str, Any]) -> bytes:
 
 
 def _as_json(frame: bytes) -> bytes:
-    """A frame as JSON, which cannot hold all that MessagePack can."""
+    """Return a frame as JSON, which cannot hold all that MessagePack can."""
     import msgpack
 
     check_messagepack("message", frame, depth=MESSAGE_DEPTH, values=MESSAGE_VALUES)
@@ -182,7 +182,7 @@ def check_messagepack(name: str, frame: bytes, *, depth: int, values: int) -> No
 
 
 def _next_value(frame: bytes, at: int) -> tuple[int, int]:
-    """How many values the value at a place has in it, and where the next begins."""
+    """Return how many values the value at a place has in it, and where the next begins."""
     mark = frame[at]
     at += 1
     if mark <= 0x7F or mark >= 0xE0:
@@ -220,7 +220,7 @@ _SIZES = {
 
 
 def envelope(data: Any = None, error: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The envelope of an answer or an error.
+    """Return the envelope of an answer or an error.
 
     >>> envelope("pong")
     {'status': 'ok', 'data': 'pong', 'error': None, 'version': '0.1.0'}
@@ -232,7 +232,7 @@ def envelope(data: Any = None, error: Mapping[str, Any] | None = None) -> dict[s
 def reply(
     service: LocalService, message: Mapping[str, Any], progress: Progress | None = None
 ) -> dict[str, Any]:
-    """The envelope that answers a message; it repeats the ``id`` of a request for an operation."""
+    """Return the envelope that answers a message; it repeats the ``id`` of a request for an operation."""
     try:
         caller = Caller(USER, f"socket {message.get('action') or message.get('op')}"[:64])
         answer = envelope(calling(caller)(_carry_out)(service, message, progress))
@@ -306,7 +306,7 @@ def _send(end: socket.socket, framing: str | None, message: Mapping[str, Any]) -
 
 
 def _greeted(greeting: Mapping[str, str], request: Mapping[str, Any]) -> dict[str, Any]:
-    """The envelope that answers a hello."""
+    """Return the envelope that answers a hello."""
     try:
         return envelope(greet(greeting, request))
     except ParamError as error:
@@ -314,7 +314,7 @@ def _greeted(greeting: Mapping[str, str], request: Mapping[str, Any]) -> dict[st
 
 
 def _packed(framing: str | None, answer: dict[str, Any]) -> bytes:
-    """An envelope as bytes; one that is too long is replaced by an error."""
+    """Return an envelope as bytes; one that is too long is replaced by an error."""
     try:
         return pack(framing, answer)
     except TooLong:

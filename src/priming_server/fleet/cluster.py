@@ -119,7 +119,7 @@ def check_reach(urls: Collection[str], hosts: Collection[str]) -> None:
 
 
 def is_local_server(url: str) -> bool:
-    """Whether a URL of PostgreSQL leads each machine to itself: by loopback, or by a socket in the file system."""
+    """Tell whether a URL of PostgreSQL leads each machine to itself: by loopback, or a socket in the file system."""
     url = locate(url).url or url
     parts = urlsplit(url)
     hosts = parse_qs(parts.query).get("host", [parts.hostname or "/"])
@@ -141,7 +141,7 @@ def _check_answers(address: str) -> None:
 
 
 def _ray() -> Any:
-    """Ray, quiet: it sends no statistics of its use, and does not empty the variables of accelerators."""
+    """Import Ray, quiet: it sends no statistics of its use, and does not empty the variables of accelerators."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     with MissingExtra("fleet", "a cluster of Ray"):

@@ -106,7 +106,7 @@ def begin(header: RunHeader) -> RunRecord:
 
 
 def resume(run: str, verb: str) -> RunRecord:
-    """The record of a run that was begun on this machine.
+    """Return the record of a run that was begun on this machine.
 
     Raises:
         NotFound: there is none; it may have ended, or may have been begun elsewhere.
@@ -124,7 +124,7 @@ def resume(run: str, verb: str) -> RunRecord:
 
 
 def unfinished() -> list[UnfinishedRun]:
-    """The runs of this machine that have a record, the latest first."""
+    """Return the runs of this machine that have a record, the latest first."""
     records = [_record(path) for path in sorted(_folder().glob("*.jsonl"), reverse=True)]
     return [_listed(record) for record in records if record is not None]
 
@@ -143,7 +143,7 @@ def _listed(record: RunRecord) -> UnfinishedRun:
 
 
 def _record(path: Path) -> RunRecord | None:
-    """The record in a file; None if the file has none."""
+    """Return the record in a file; None if the file has none."""
     try:
         first, *rest = _parsed(path.read_text("utf-8").splitlines())
         outcomes = {value["task"]: decode(FleetOutcome, value) for value in rest}
@@ -153,7 +153,7 @@ def _record(path: Path) -> RunRecord | None:
 
 
 def _parsed(lines: Sequence[str]) -> Sequence[dict[str, Any]]:
-    """The lines up to the first that is broken: a process may have ended while it wrote it."""
+    """Return the lines up to the first that is broken: a process may have ended while it wrote it."""
     values = list[dict[str, Any]]()
     with suppress(ValueError):
         for line in lines:

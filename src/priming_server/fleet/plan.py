@@ -98,7 +98,7 @@ def _tasks(request: FleetRequest, header: RunHeader, urls: Sequence[str]) -> tup
 
 
 def _arguments(request: FleetRequest, name: str) -> Mapping[str, Any]:
-    """The arguments of a task; an import reads the file of its namespace."""
+    """Return the arguments of a task; an import reads the file of its namespace."""
     values = {key: value for key, value in request.arguments.items() if value is not None}
     if request.verb != "import":
         return values
@@ -106,7 +106,7 @@ def _arguments(request: FleetRequest, name: str) -> Mapping[str, Any]:
 
 
 def _chosen(globs: Sequence[str], names: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
-    """The namespaces that a glob matches, or all; a glob that matches none is a mistake."""
+    """Return the namespaces that a glob matches, or all; a glob that matches none is a mistake."""
     for glob in globs:
         if not any(fnmatchcase(name, glob) for _, name in names):
             all_names = sorted({name for _, name in names})
@@ -118,7 +118,7 @@ def _chosen(globs: Sequence[str], names: Sequence[tuple[int, str]]) -> tuple[tup
 
 
 def _names(request: FleetRequest, url: str) -> Collection[str]:
-    """The namespaces of a store, or those that the files of an import name."""
+    """Return the namespaces of a store, or those that the files of an import name."""
     if request.verb == "import":
         return [*import_files(Path(str(request.arguments["path"])))]
     with Memory.open(url, settings=request.settings) as memory:
@@ -126,7 +126,7 @@ def _names(request: FleetRequest, url: str) -> Collection[str]:
 
 
 def import_files(folder: Path) -> dict[str, Path]:
-    """What a folder has for each namespace: the file or folder of that name, without its ending."""
+    """Return what a folder has for each namespace: the file or folder of that name, without its ending."""
     if not folder.is_dir():
         raise ParamError("path", str(folder), "must be a folder with a file or folder for each namespace")
     files = dict[str, Path]()
@@ -162,14 +162,14 @@ def _check(verb: str, urls: Sequence[str]) -> None:
 
 
 def check_source(source: str) -> str:
-    """The source of an import: Priming's own format, or an importer there is."""
+    """Return the source of an import: Priming's own format, or an importer there is."""
     if source != importers.OWN:
         importers.find(source)
     return source
 
 
 def portable(url: str | None) -> str:
-    """The URL of a store as any process of this machine can open it."""
+    """Return the URL of a store as any process of this machine can open it."""
     location = locate(url)
     if location.scheme != "sqlite":
         return str(url or location.url)

@@ -120,7 +120,7 @@ class _FleetRun:
             self._journal.add(task.number, outcome)
 
     def report(self) -> FleetReport:
-        """What the run did."""
+        """Return what the run did."""
         header, outcomes = self._journal.header, self._journal.outcomes
         done = self._journal.done
         counts, workers = Counter[str](), Counter[str]()

@@ -66,7 +66,7 @@ def drawing(
 
 
 def _links(memory: Namespace, ids: Collection[str] | None, at: datetime | None) -> Sequence[LinkRow]:
-    """The links between some memories, now or as of a time."""
+    """Return the links between some memories, now or as of a time."""
     if at is not None:
         return links_at(memory, at)
     if ids is None:

@@ -87,12 +87,12 @@ def entries(
 
 
 def _rows(logged: Logged, kind: type[R]) -> list[R]:
-    """The rows of a kind that an operation changed, as they were after it, or before it where it removed them."""
+    """Return rows of a kind that an operation changed, as they were after it, or before it where it removed them."""
     return [change.row for change in logged.rows if isinstance(change.row, kind)]
 
 
 def _about(logged: Logged) -> dict[str, str | None]:
-    """The ids of the first memories that an operation is about, with the beginning of a text that it changed.
+    """Return the ids of the first memories that an operation is about, with the beginning of a text that it changed.
 
     They are those that it judged, else those that it wrote or whose state it changed, else the ends of links; names
     only where there is nothing else.

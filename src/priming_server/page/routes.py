@@ -57,7 +57,7 @@ class WebPage:
         self._files = MadeOnce(partial(workers.run, lambda: site.read(site.folder())))
 
     def routes(self) -> list[Route]:
-        """Its routes."""
+        """Return its routes."""
         verbs = ((DRAWING, drawing), (LISTING, listing), (ENTRIES, entries))
         return [
             Route("/", self.show),
@@ -159,7 +159,7 @@ class WebPage:
         return await self._workers.run(partial(self._session, token))
 
     def _session(self, token: Token | None) -> dict[str, Any]:
-        """What the page may know: whether it needs a token, has one, and the namespaces that it may show."""
+        """Return what the page may know: whether it needs a token, has one, and the namespaces that it may show."""
         settings, needed = self._service.settings, self._tokens.needed()
         first = "default" if settings is None else settings["store.namespace"]
         if token is not None and token.namespace != EVERYWHERE:
@@ -178,7 +178,7 @@ class WebPage:
         }
 
     def _namespaces(self, first: str) -> list[str]:
-        """The namespaces that there are; a role of PostgreSQL that may not list them sees the first."""
+        """Return the namespaces that there are; a role of PostgreSQL that may not list them sees the first."""
         names = {first}
         with suppress(StoreError):
             names.update(self._tokens.namespaces())
@@ -186,7 +186,7 @@ class WebPage:
 
 
 def _enter_tokens(request: Request) -> RequestContext:
-    """The context of a request of the page, from who may do everything: without tokens, from this machine."""
+    """Return the context of a request of the page, from who may do everything: without tokens, from this machine."""
     context = context_of(request)
     context.operation = "tokens"
     check_own_page(request.headers)

@@ -101,7 +101,7 @@ class PostgresConnection:
             release_connections(self._key)
 
     def run(self, namespace: str, sql: str, values: Values | None = None) -> list[tuple[Any, ...]]:
-        """All rows of one statement that reads."""
+        """Return all rows of one statement that reads."""
         sql, named = in_psycopg(sql), {"namespace": namespace, **(values or {})}
         transaction = self._thread.transaction
         if transaction is not None:
@@ -116,7 +116,7 @@ class PostgresConnection:
         return self._retried(read)
 
     def of_every(self, sql: str) -> list[tuple[Any, ...]]:
-        """All rows of one statement that lists namespaces; ``StoreError`` for a role that may not."""
+        """Return all rows of one statement that lists namespaces; ``StoreError`` for a role that may not."""
         if self.run(NO_NAMESPACE, MAY_LIST) != [(True,)]:
             raise StoreError(
                 f"this role of {self.place} may not list the namespaces: connect as the role that made the store, or"
@@ -208,7 +208,7 @@ class PostgresConnection:
             self._thread.works_long = before
 
     def turn(self) -> AbstractContextManager[None]:
-        """A turn of long work, if the thread's is, before what others wait for: it waits for none inside."""
+        """Return a turn of long work, if the thread's is, before what others wait for: it waits for none inside."""
         return self._shared.turn(self._thread)
 
     def lock(self, namespace: str, name: str = WRITE) -> None:
@@ -282,7 +282,7 @@ class PostgresConnection:
                 raise lost_commit(self.place) from error
 
     def _status_of(self, transaction: str) -> str | None:
-        """What became of a transaction of a lost connection; None if the server cannot be asked in time."""
+        """Return what became of a transaction of a lost connection; None if the server cannot be asked in time."""
         sql = "SELECT pg_xact_status(%(transaction)s::xid8)"
         deadline = time.monotonic() + self.busy_timeout
         while True:
@@ -322,7 +322,7 @@ class PostgresConnection:
 
     @contextmanager
     def _taken(self, begin: str | None = None) -> Iterator[psycopg.Connection[Any]]:
-        """A connection of the pool, with a transaction begun. A thread has one at a time: there may be no other."""
+        """Hold a pooled connection, with a transaction begun. A thread has one at a time: there may be no other."""
         with self.turn():
             connection = self._retried(partial(self._begun, begin))
             try:
@@ -331,7 +331,7 @@ class PostgresConnection:
                 self._pool.putconn(connection)
 
     def _begun(self, begin: str | None) -> psycopg.Connection[Any]:
-        """A connection with a transaction begun."""
+        """Return a connection with a transaction begun."""
         connection = self._from_pool()
         try:
             if begin is not None:
@@ -363,7 +363,7 @@ class PostgresConnection:
 
 @contextmanager
 def _nested(outer: _Transaction, write: bool) -> Iterator[None]:
-    """A nested block. After an error in one that writes, the outermost block cannot commit."""
+    """Open a nested block. After an error in one that writes, the outermost block cannot commit."""
     if write and not outer.writes:
         raise StoreError("a transaction that only reads cannot write: begin one that writes")
     try:
@@ -376,7 +376,7 @@ def _nested(outer: _Transaction, write: bool) -> Iterator[None]:
 def _read_once(
     connection: psycopg.Connection[Any], namespace: str, sql: str, named: Mapping[str, Any]
 ) -> list[tuple[Any, ...]]:
-    """One statement in a transaction of its own: sent together with its scope, in one exchange with the server."""
+    """Run one statement in its own transaction: sent together with its scope, in one exchange with the server."""
     try:
         with connection.pipeline():
             connection.execute("BEGIN READ ONLY")

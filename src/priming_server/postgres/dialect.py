@@ -154,7 +154,7 @@ class _PostgresClauses(Clauses):
         return f"{self.bind(list(values))}::{_kind(is_number)}[]"
 
     def can_be_stored(self, value: Any) -> bool:
-        """Whether a text is without NUL, which no text of PostgreSQL contains."""
+        """Tell whether a text is without NUL, which no text of PostgreSQL contains."""
         return not (isinstance(value, str) and "\x00" in value)
 
     def plain(self, value: Any) -> Any:
@@ -176,7 +176,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def text_vector(text: str) -> str:
-    """A text as a literal of ``tsvector``.
+    """Return a text as a literal of ``tsvector``.
 
     >>> text_vector("The deploys were failing")
     "'the':1 'deploi':2 'were':3 'fail':4"
@@ -191,7 +191,7 @@ def text_vector(text: str) -> str:
 
 
 def text_query(words: str) -> str | None:
-    """The literal of ``tsquery`` for texts that contain all of the words; None if there is no word.
+    """Return the literal of ``tsquery`` for texts that contain all of the words; None if there is no word.
 
     >>> text_query("moved 大阪府 春")
     "'move' & ('大阪' <-> '阪府') & '春':*"
@@ -209,7 +209,7 @@ def _queries(words: str) -> Iterator[str]:
 
 
 def stems(text: str) -> list[str]:
-    """The words of a text, in lower case, without accents, by their stems.
+    """Return the words of a text, in lower case, without accents, by their stems.
 
     >>> stems("Wörds, file_one.py")
     ['word', 'file', 'on', 'py']
@@ -218,7 +218,7 @@ def stems(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """A text in lower case without accents."""
+    """Return a text in lower case without accents."""
     if text.isascii():
         return text.lower()
     letters: Iterable[str] = (c for c in normalized("NFD", text) if unicodedata.category(c) != "Mn")

@@ -82,7 +82,7 @@ class Connections:
 
 
 def shared_connections(key: PoolKey, steps: Sequence[PostgresMigration] | None = None) -> Connections:
-    """The connections of this process to a database and schema, opened at their first use."""
+    """Return the connections of this process to a database and schema, opened at their first use."""
     with _guard:
         shared = _shared[key] = _shared.get(key) or Connections(key, steps)
         shared.users += 1
@@ -104,7 +104,7 @@ def release_connections(key: PoolKey) -> None:
 def _new_pool(
     key: PoolKey, settings: Mapping[str, Any], steps: Sequence[PostgresMigration] | None
 ) -> ConnectionPool[Any]:
-    """A pool, once a first connection has found the schema to be the newest, or made it so."""
+    """Return a pool, once a first connection has found the schema to be the newest, or made it so."""
     _, url, schema, most = key
     path = f"SET search_path = {Identifier(schema).as_string()}, public, extensions".encode()
 
@@ -147,7 +147,7 @@ def _roll_back(connection: psycopg.Connection[Any]) -> None:
 
 
 def place_of(url: str) -> str:
-    """The database as errors name it: without a password."""
+    """Return the database as errors name it: without a password."""
     defaults = {option.keyword.decode(): (option.val or b"").decode() for option in Conninfo.get_defaults()}
     parts = defaults | {name: str(value) for name, value in _parts(url).items() if value}
     database = parts.get("dbname") or parts.get("user") or ""
@@ -161,7 +161,7 @@ def place_of(url: str) -> str:
 
 
 def _parts(url: str) -> Mapping[str, Any]:
-    """What a URL says, by libpq's names."""
+    """Return what a URL says, by libpq's names."""
     try:
         return conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
@@ -171,7 +171,7 @@ def _parts(url: str) -> Mapping[str, Any]:
 
 
 def log_name(schema: str, namespace: str) -> str:
-    """What a commit announces: to who has its name, the log of a namespace. PostgreSQL has the same md5.
+    """Return what a commit announces: to who has its name, the log of a namespace. PostgreSQL has the same md5.
 
     >>> log_name("priming", "work")
     '3c2f2e16eac24a478f345fd63e456466'

@@ -41,7 +41,7 @@ class PostgresScan(RowScan):
         self._db = db
 
     def select(self, sql: str, namespace: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
-        """The rows of a query with their names."""
+        """Yield the rows of a query with their names."""
         scope = NO_NAMESPACE if namespace is None else namespace
         for name, *values in self._db.each(scope, sql):
             yield name or "a row without a name", values
@@ -86,7 +86,7 @@ _BOOLEAN = {"given", "introduced", "counted"}
 
 
 def every_namespace(db: PostgresConnection) -> list[str]:
-    """The namespaces of all rows, those without operations included."""
+    """Return the namespaces of all rows, those without operations included."""
     return [name for (name,) in db.of_every(NAMESPACES)]
 
 
@@ -117,7 +117,7 @@ def _columns(db: PostgresConnection, table: str) -> list[str]:
 
 
 def _generations(db: PostgresConnection, namespace: str, file: sqlite3.Connection) -> dict[int, int]:
-    """The number of each generation of the namespace in the file, where they are counted over all namespaces."""
+    """Map each generation of the namespace to its number in the file, where they are counted over all namespaces."""
     sql = "SELECT generation, name FROM generations WHERE namespace = :namespace ORDER BY generation"
     numbers: dict[int, int] = {}
     for number, name in db.run(namespace, sql):

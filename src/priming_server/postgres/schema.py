@@ -110,7 +110,7 @@ class PostgresMigration:
 
 
 def lock_key(schema: str, lock: str, namespace: str) -> str:
-    """What the advisory lock of a namespace is named by.
+    """Return what the advisory lock of a namespace is named by.
 
     >>> lock_key("priming", "write", "team")
     'priming write team'
@@ -119,7 +119,7 @@ def lock_key(schema: str, lock: str, namespace: str) -> str:
 
 
 def declared(number: int, text: str) -> PostgresMigration:
-    """A migration as its file declares it; ``ValueError`` for a step that would make others wait.
+    """Return a migration as its file declares it; ``ValueError`` for a step that would make others wait.
 
     >>> declared(11, '''-- step: short
     ... ALTER TABLE memories ADD COLUMN letters BIGINT;
@@ -164,7 +164,7 @@ def _step(number: int, kind: str, sql: str) -> ShortStep | OnlineStep | Backfill
 
 @cache
 def migrations() -> tuple[PostgresMigration, ...]:
-    """The migrations of this version, in order. They have SQLite's numbers; the first holds all up to its own."""
+    """Return this version's migrations, in order. They have SQLite's numbers; the first holds all up to its own."""
     folder = resources.files("priming_server.postgres").joinpath("migrations")
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
@@ -173,7 +173,7 @@ def migrations() -> tuple[PostgresMigration, ...]:
 
 
 def _with_lists(text: str) -> str:
-    """A migration with the lists that its names between @ stand for."""
+    """Return a migration with the lists that its names between @ stand for."""
     lists = {
         "kinds": KINDS,
         "built_in": sorted(BUILT_IN),

@@ -101,7 +101,7 @@ class PostgresStore(SqlStore):
             return super()._findings(namespace, words=words)
 
     def _stale_words(self, namespace: str) -> Iterator[str]:
-        """The versions whose words are not those of their text."""
+        """Yield the versions whose words are not those of their text."""
         texts = self._db.each(namespace, _TEXTS)
         while batch := [*islice(texts, _BATCH)]:
             values = {
@@ -121,7 +121,7 @@ class PostgresStore(SqlStore):
         return self._db.turn()
 
     def description(self) -> tuple[str, list[tuple[str, str]]]:
-        """The server, its extension and the schema, in words; and what is unsafe about them, with the remedies."""
+        """Describe the server, its extension and the schema; and what is unsafe about them, with the remedies."""
         ((server, vectors, role, is_free, acknowledged, is_synced),) = self._db.run(
             EVERY_NAMESPACE,
             "SELECT current_setting('server_version'),"
@@ -166,7 +166,7 @@ class PostgresStore(SqlStore):
         return PostgresRowWriter(self._db, self.dialect, namespace, numbers)
 
     def _readable_tokens(self) -> list[TokenRow]:
-        """The tokens, or none if the role may not change them."""
+        """Return the tokens, or none if the role may not change them."""
         sql = "SELECT has_table_privilege('tokens', 'SELECT') AND has_table_privilege('tokens', 'UPDATE')"
         return super()._readable_tokens() if self._db.run(NO_NAMESPACE, sql)[0][0] else []
 
@@ -194,7 +194,7 @@ class PostgresStore(SqlStore):
         return {table: number for table, number in erased.items() if table != "adjacency"}
 
     def _neighbours(self, namespace: str, numbers: Collection[int]) -> list[int]:
-        """The memories linked to these, themselves left out."""
+        """Return the memories linked to these, themselves left out."""
         sql = (
             "SELECT DISTINCT other FROM link_ends WHERE namespace = :namespace"
             " AND memory = ANY(:numbers::bigint[]) AND NOT other = ANY(:numbers::bigint[])"

@@ -72,7 +72,7 @@ _REFUSED = re.compile(
 
 
 def is_lost(error: Exception) -> bool:
-    """Whether the connection is gone, or the server is starting or stopping: a later attempt may succeed."""
+    """Tell whether the connection is gone, or the server is starting or stopping: a later attempt may succeed."""
     if isinstance(error, _LOST):
         return True
     return isinstance(error, psycopg.OperationalError) and error.sqlstate is None and not _is_refused(error)
@@ -83,14 +83,14 @@ def _is_refused(error: psycopg.OperationalError) -> bool:
 
 
 def lost_commit(place: str) -> StoreError:
-    """The error of a commit whose connection was lost, and whose outcome cannot be asked for."""
+    """Return the error of a commit whose connection was lost, and whose outcome cannot be asked for."""
     error = StoreError(f"{place} was lost during a commit, whose outcome it cannot tell: look in the log")
     error.is_unknown = True
     return error
 
 
 def translate_error(error: Exception, place: str) -> PrimingError:
-    """The error of ``priming.errors`` for an error of PostgreSQL; ``place`` names the database."""
+    """Return the error of ``priming.errors`` for an error of PostgreSQL; ``place`` names the database."""
     text = " ".join(str(error).split())
     for kinds, translated, message in _TRANSLATIONS:
         if isinstance(error, kinds):
@@ -108,7 +108,7 @@ def translate_error(error: Exception, place: str) -> PrimingError:
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """A block whose errors of PostgreSQL, and of what cannot be sent to it, become those of ``priming.errors``."""
+    """Turn a block's errors of PostgreSQL, and of what cannot be sent to it, into those of ``priming.errors``."""
     try:
         yield
     except (psycopg.Error, UnicodeEncodeError, OverflowError) as error:

@@ -80,7 +80,7 @@ def _status(status: Status, server: str | None) -> Iterator[Part]:
 
 
 def stats_tables(stats: Stats) -> Iterator[Part]:
-    """What a namespace holds."""
+    """Yield what a namespace holds."""
     rows = [
         (kind, status, f"{number:,}")
         for kind, statuses in stats.memories.items()
@@ -118,7 +118,7 @@ plain(app, "stats", stats_tables)
 
 
 def size(number: float) -> str:
-    """Bytes in the largest unit that leaves at least one.
+    """Return bytes in the largest unit that leaves at least one.
 
     >>> size(1023), size(1536)
     ('1023 bytes', '1.5 KiB')
@@ -180,7 +180,7 @@ def config(
 
 
 def _masked(setting: Resolved) -> Resolved:
-    """The setting; of a secret only that it is set, and of the store's URL all but its password."""
+    """Return the setting; of a secret only that it is set, and of the store's URL all but its password."""
     from priming.config.settings import SECRET, STORE
     from priming.config.store_urls import without_password
 
@@ -194,7 +194,7 @@ def _masked(setting: Resolved) -> Resolved:
 
 
 def _settings(settings: Sequence[Resolved]) -> Iterator[Part]:
-    """A table; of the server's many limits only those that are not the default."""
+    """Yield a table; of the server's many limits only those that are not the default."""
     from priming.config.settings_files import DEFAULT, TABLE
 
     names = {row.name for row in TABLE}
@@ -214,7 +214,7 @@ def _overridden(setting: Resolved) -> str:
 
 
 def _value(value: object) -> str:
-    """A value in words: a list with commas, a table as names and values."""
+    """Return a value in words: a list with commas, a table as names and values."""
     if isinstance(value, Mapping):
         value = tuple(value.items())
     if isinstance(value, (tuple, list)):

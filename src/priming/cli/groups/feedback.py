@@ -77,7 +77,7 @@ plain(
 
 
 def _why(explanation: Why) -> Iterator[Part]:
-    """The reasons first, then the evidence."""
+    """Yield the reasons first, then the evidence."""
     yield line((explanation.memory.key, KEY), f"  {explanation.memory.gist}")
     for reason in explanation.reasons:
         yield line(f"- {reason}", indent=2)
@@ -125,7 +125,7 @@ def _predicate(predicate: Predicate) -> Part:
 
 
 def _run(run: Run) -> Iterator[Part]:
-    """A run: its state, its session, its start, and the memories it was shown."""
+    """Yield a run: its state, its session, its start, and the memories it was shown."""
     state = run.settled or ("waits for a verdict on its output" if run.ended_at else "active")
     yield line((run.id, KEY), f"  {state}", (f"  session {run.session}  {timestamp(run.started_at)}", DIM))
     if run.shown:
@@ -170,7 +170,7 @@ plain(runs_app, "run_list", _runs, name="list")
 
 
 def _latest(runs: list[Run], *, ended: bool | None) -> str:
-    """The id of the latest run that is not settled, whether or not it has ended."""
+    """Return the id of the latest run that is not settled, whether or not it has ended."""
     open_runs = [run for run in runs if run.settled is None and ended in (None, run.ended_at is not None)]
     if not open_runs:
         state = "waits for a verdict" if ended is None else "is active"

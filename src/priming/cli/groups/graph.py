@@ -81,7 +81,7 @@ plain(app, "set_strength", name="link-strength")
 
 
 def _strengths(distributions: Sequence[Strengths]) -> Iterator[Part]:
-    """A single distribution as bars, several as a row each."""
+    """Yield a single distribution as bars, several as a row each."""
     if len(distributions) == 1:
         yield from _distribution(distributions[0])
         return
@@ -109,7 +109,7 @@ def _mean(value: float | None) -> str:
 
 
 def _sparkline(bins: Sequence[int]) -> str:
-    """A character for each bin, as high as its share of the largest."""
+    """Return a character for each bin, as high as its share of the largest."""
     largest = max(bins)
     return "".join(_LEVELS[-(-len(_LEVELS) * size // largest) - 1] if size else _EMPTY for size in bins)
 
@@ -167,7 +167,7 @@ plain(
 
 
 def events(changes: Sequence[StrengthEvent]) -> Iterator[Part]:
-    """Changes of weights, newest first."""
+    """Yield changes of weights, newest first."""
     for change in changes:
         values = f"{number(change.old)} → {number(change.new)} ({number(change.delta, '+')})"
         yield line(
@@ -181,7 +181,7 @@ def events(changes: Sequence[StrengthEvent]) -> Iterator[Part]:
 
 
 def number(value: float | None, sign: str = "") -> str:
-    """A weight without trailing zeros; – if there is none."""
+    """Return a weight without trailing zeros; – if there is none."""
     if value is None:
         return "–"
     text = f"{value:{sign}.{_DECIMALS}f}".rstrip("0").rstrip(".")
@@ -189,5 +189,5 @@ def number(value: float | None, sign: str = "") -> str:
 
 
 def _subject(edge: Sequence[str]) -> str:
-    """A link as an arrow, or a memory by its key."""
+    """Return a link as an arrow, or a memory by its key."""
     return records.edge(edge[0], edge[1], edge[2]) if len(edge) > 1 else label(edge[0])

@@ -59,7 +59,7 @@ def log(
 
 
 def version_lines(versions: Sequence[MemoryRecord]) -> Iterator[Part]:
-    """The versions of a memory, with when each was true."""
+    """Yield the versions of a memory, with when each was true."""
     for version in versions:
         yield line((f"version {version.version}", "bold"), (f"  {records.version_times(version)}", DIM))
         yield from records.content(version)
@@ -74,7 +74,7 @@ plain(
 
 
 def _diff(difference: Diff) -> Iterator[Part]:
-    """Memories, links, and the two answers side by side."""
+    """Yield memories, links, and the two answers side by side."""
     yield line((f"after {timestamp(difference.since)}, up to {timestamp(difference.until)}", DIM))
     if difference.reason is not None:
         yield line((difference.reason, WARN))
@@ -107,7 +107,7 @@ def _memory_move(move: MemoryMove) -> Iterator[Part]:
 
 
 def _gists(before: str | None, after: str | None) -> Iterator[Part]:
-    """The text before and after, unless they are equal."""
+    """Yield the text before and after, unless they are equal."""
     if before is not None and before != after:
         yield line((f"- {before}", ERROR), indent=4)
     if after is not None and before != after:
@@ -178,7 +178,7 @@ def rollback(
 
 
 def _rollback_plan(rows: Sequence[Operation], planned: Operation) -> Iterator[Part]:
-    """The operations that a rollback would undo, and where the weights would be then."""
+    """Yield the operations that a rollback would undo, and where the weights would be then."""
     yield from records.operations(rows)
     moves = [
         (change.key, change.before.get("weight"), change.after.get("weight"))
@@ -283,7 +283,7 @@ plain(app, "aliases", _aliases, limit="Maximum number of names to merge")
 
 
 def fading_lines(rows: Sequence[Fading]) -> Iterator[Part]:
-    """Memories about to be forgotten, with how retrievable and why important they are."""
+    """Yield memories about to be forgotten, with how retrievable and why important they are."""
     for row in rows:
         yield line((row.key, KEY), f"  {row.retrievability:.2f} now, {row.later:.2f} in a week")
         yield line(row.gist, indent=2)

@@ -61,7 +61,7 @@ def _with_procedure(
 
 
 def stored_lines(stored: Remembered, *, explain: bool) -> Iterator[Part]:
-    """Whether a text was stored, and its links."""
+    """Tell whether a text was stored, and its links."""
     yield line((stored.status, OK if stored.status == "stored" else WARN), "  ", (stored.key, KEY))
     if stored.status in UNSTORED:
         yield line((UNSTORED[stored.status], DIM), indent=2)
@@ -119,7 +119,7 @@ def page_lines(
     valid_at: str | None = None,
     known_at: str | None = None,
 ) -> Iterator[Part]:
-    """A page of memories, with the date of each or, of another time or explained, the times of its version."""
+    """Yield a page of memories, with the date of each or, of another time or explained, the times of its version."""
     if not memories:
         yield line(("no memories", DIM))
         return
@@ -147,13 +147,13 @@ def page_lines(
 
 
 def _beginning(memory: MemoryRecord) -> str:
-    """From when on a memory holds, if it does not yet."""
+    """Tell from when on a memory holds, if it does not yet."""
     start = memory.valid_from
     return f"from {timestamp(start)[:10]}" if start is not None and start > datetime.now(UTC) else ""
 
 
 def _times(memory: MemoryRecord, *, with_times: bool) -> tuple[str, ...]:
-    """The cells of a memory's times."""
+    """Return the cells of a memory's times."""
     if not with_times:
         return (timestamp(memory.occurred_at or memory.recorded_at)[:10],)
     times = (memory.occurred_at, memory.recorded_at, memory.retired_at, memory.valid_from, memory.valid_to)

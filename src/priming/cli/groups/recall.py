@@ -31,7 +31,7 @@ GROUPS = (app,)
 
 
 def _task_files(result: TaskFiles, *, explain: bool, tokens: int | None) -> Iterator[Part]:
-    """The files, each with its reasons; or the reason why there are none."""
+    """Yield the files, each with its reasons; or the reason why there are none."""
     if result.reason is not None:
         yield line((result.reason, WARN))
     for rank, file in enumerate(result.files, 1):
@@ -54,7 +54,7 @@ def shown(
     trace: bool = False,
     packed: bool = False,
 ) -> Iterator[Part]:
-    """The hits, or the reason why there are none; ``explain`` adds the evidence."""
+    """Yield the hits, or the reason why there are none; ``explain`` adds the evidence."""
     if result.reason is not None:
         yield line((result.reason, WARN))
     for rank, hit in enumerate(result.hits, 1):
@@ -72,7 +72,7 @@ def shown(
 
 
 def _without_terms(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms that are left out, of which commas join several."""
+    """Return the terms that are left out, of which commas join several."""
     return {"ablate": [term for terms in sent.get("ablate", ()) for term in terms.split(",")]}
 
 
@@ -107,7 +107,7 @@ plain(app, "files", _task_files, task="What is to be done; - reads it from stdin
 
 
 def _summary(result: Recall) -> Iterator[Part]:
-    """The id of the recall, the relevance where it ends, and its timings."""
+    """Yield the id of the recall, the relevance where it ends, and its timings."""
     yield from records.recall_id(result, f"hits from {result.floor:.1%}" if result.floor else "")
     if result.timings:
         steps = " · ".join(f"{name} {spent:.1f}" for name, spent in result.timings.items())
@@ -132,7 +132,7 @@ def _hit(rank: int, hit: Hit, explain: bool) -> Iterator[Part]:
 
 
 def _components(hit: Hit) -> str:
-    """What the score is made of; of a probability, its log-odds as a sum that can be checked."""
+    """Return what the score is made of; of a probability, its log-odds as a sum that can be checked."""
     shown = {name: value for name, value in hit.components.items() if f"{abs(value):.2f}" != "0.00"}
     sign = "" if hit.relevance is None else "+"
     terms = "  ".join(f"{name} {value:{sign}.2f}" for name, value in shown.items())
@@ -141,7 +141,7 @@ def _components(hit: Hit) -> str:
 
 
 def _relevance(probability: float) -> str:
-    """A probability as a percentage, of four places; what rounds to a certainty is not certain.
+    """Return a probability as a percentage, of four places; what rounds to a certainty is not certain.
 
     >>> [_relevance(probability) for probability in (0.004, 0.071, 0.5, 0.999)]
     [' <1%', '  7%', ' 50%', '>99%']
@@ -152,7 +152,7 @@ def _relevance(probability: float) -> str:
 
 
 def _text(hit: Hit) -> str:
-    """The text of a hit in one line: whole if it is short, else what of it answers, or its gist."""
+    """Return the text of a hit in one line: whole if it is short, else what of it answers, or its gist."""
     memory, whole = hit.memory, " ".join(hit.content.split())
     if len(whole) <= _WHOLE:
         return whole
@@ -164,7 +164,7 @@ def _text(hit: Hit) -> str:
 
 
 def _notes(hit: Hit) -> Iterator[Span]:
-    """Whether its key is of an earlier text, what its source may not do, and whether it is superseded."""
+    """Tell whether its key is of an earlier text, what its source may not do, and whether it is superseded."""
     from priming.recall.formatting import EARLIER_KEY, has_earlier_key
 
     if has_earlier_key(hit.memory):
@@ -177,7 +177,7 @@ def _notes(hit: Hit) -> Iterator[Span]:
 
 
 def _steps(spread: Sequence[Mapping[str, float]]) -> Iterator[Part]:
-    """The most active memories after each step."""
+    """Yield the most active memories after each step."""
     for number, values in enumerate(spread):
         yield line((f"step {number}", "bold"))
         ranked = sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -208,7 +208,7 @@ class _SpreadView:
 
 
 def tree(result: Recall) -> Iterator[Part]:
-    """The anchors that led to hits, or are hits, best hit first; below each the paths that activation took."""
+    """Yield the anchors that led to hits, or are hits, best hit first; below each the paths that activation took."""
     if not result.spread:
         yield line(("nothing spread", DIM))
         return
@@ -225,7 +225,7 @@ def tree(result: Recall) -> Iterator[Part]:
 
 
 def _strongest_paths(result: Recall) -> dict[str, _Node]:
-    """The strongest path to each hit; paths share their common beginnings."""
+    """Return the strongest path to each hit; paths share their common beginnings."""
     roots: dict[str, _Node] = {}
     for hit in result.hits:
         start = hit.path[0].source if hit.path else hit.memory.key

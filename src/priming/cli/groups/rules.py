@@ -39,7 +39,7 @@ PackFile = Annotated[Path, argument("FILE", "The file of the pack")]
 
 
 def learned_lines(learned: Learned) -> Iterator[Part]:
-    """What a correction changed, and why."""
+    """Yield what a correction changed, and why."""
     has_changed = learned.operation is not None
     status = _PLACEMENTS[learned.placement] if has_changed else "unchanged"
     scope = conditions_text(learned.when)
@@ -54,7 +54,7 @@ def learned_lines(learned: Learned) -> Iterator[Part]:
 
 
 def _stated(sent: Mapping[str, Any], *, text: str | None = None) -> dict[str, str]:
-    """The text of a rule, which may be typed as an argument or as an option."""
+    """Return the text of a rule, which may be typed as an argument or as an option."""
     return {"right": parse.only_text(text, sent.get("right"), "right")}
 
 
@@ -99,7 +99,7 @@ def active(
 
 
 def active_lines(result: Recall, *, packed: bool = False) -> Iterator[Part]:
-    """The rules that apply, how much of each is shown, and what was left out."""
+    """Yield the rules that apply, how much of each is shown, and what was left out."""
     for first in (result.reason, result.notice):
         if first is not None:
             yield line((first, WARN))

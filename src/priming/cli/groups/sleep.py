@@ -90,7 +90,7 @@ def _check(store: StoreOptions, *, dry_run: bool, interactive: bool, every: str 
 
 
 def _ordered(stages: Sequence[str] | None) -> list[str] | None:
-    """The chosen stages in their order, None for all; unknown names remain, for the library to refuse."""
+    """Return the chosen stages in their order, None for all; unknown names remain, for the library to refuse."""
     if not stages:
         return None
     valid = [stage for stage in STAGES if stage in stages]
@@ -99,7 +99,7 @@ def _ordered(stages: Sequence[str] | None) -> list[str] | None:
 
 @contextmanager
 def _stage_bars(stages: Sequence[str]) -> Iterator[Progress]:
-    """A progress bar for each stage in turn: a stage starts with a total of None."""
+    """Show a progress bar for each stage in turn: a stage starts with a total of None."""
     with ExitStack() as shown:
         waiting, bars = iter(stages), list[Progress]()
 
@@ -156,13 +156,13 @@ def _wait(memory: Memory, interval: timedelta) -> None:
 
 
 def _count(memory: Memory) -> int:
-    """The number of memories without entities."""
+    """Return the number of memories without entities."""
     counts = memory.stats().memories
     return sum(sum(statuses.values()) for kind, statuses in counts.items() if kind != "entity")
 
 
 def _proposal(proposal: Proposal, *, dry_run: bool) -> Iterator[Part]:
-    """What a night did, or would do: by stage, with the reasons."""
+    """Yield what a night did, or would do: by stage, with the reasons."""
     for stage in proposal.stages:
         items = [item for item in proposal.items if item.stage == stage]
         left = [entry for entry in proposal.left_alone if entry.stage == stage]
@@ -180,7 +180,7 @@ def _proposal(proposal: Proposal, *, dry_run: bool) -> Iterator[Part]:
 
 
 def _left_alone(entry: LeftAlone) -> Iterator[Part]:
-    """Similar items that a stage left alone, and the words in which they differ."""
+    """Yield similar items that a stage left alone, and the words in which they differ."""
     words = f" ({', '.join(entry.words)})" if entry.words else ""
     if entry.keys:
         yield line("left alone  ", *names(entry.keys), (f": {entry.reason}{words}", DIM), indent=2)
@@ -198,7 +198,7 @@ def _conclusion(proposal: Proposal, dry_run: bool) -> Part:
 
 
 def _item(item: ProposedItem, *, indent: int = 0) -> Iterator[Part]:
-    """An item: the action, the memories, and why."""
+    """Yield an item: the action, the memories, and why."""
     into = () if item.into is None else (" → ", (item.into, KEY))
     yield line((item.action, OK), "  ", *names(item.keys), *into, indent=indent)
     yield line((item.reason, DIM), indent=indent + 2)

@@ -82,7 +82,7 @@ def import_(
 
 
 def import_lines(report: Report) -> Iterator[Part]:
-    """What an import stored and what it found changed, and what it skipped."""
+    """Yield what an import stored and what it found changed, and what it skipped."""
     counts = {
         "new": report.stored,
         "changed": report.changed,
@@ -360,7 +360,7 @@ def _change_embedder(
 
 
 def hindrance(store: StoreOptions) -> Iterator[Part]:
-    """What keeps a change of the embedder from taking effect."""
+    """Yield what keeps a change of the embedder from taking effect."""
     from priming.embedding.registry import chosen, is_auto
 
     setting = chosen(store.settings())

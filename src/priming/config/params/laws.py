@@ -169,7 +169,7 @@ class PlasticityParams(Checked):
     """Time after which a run whose output was not used counts as unused."""
 
     def step(self, tier: str) -> float:
-        """The step by which a verdict of a tier moves weights; 0 for the manual tier, which sets them."""
+        """Return the step by which a verdict of a tier moves weights; 0 for the manual tier, which sets them."""
         return {"automatic": self.automatic, "conscious": self.conscious}.get(tier, 0.0)
 
 

@@ -20,7 +20,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 def distinct(values: NDArray[T]) -> NDArray[T]:
-    """The distinct values in order, as ``np.unique`` has them, which loads ``numpy.ma`` for it.
+    """Return the distinct values in order, as ``np.unique`` has them, which loads ``numpy.ma`` for it.
 
     >>> distinct(np.array([3, 1, 3, 2])).tolist(), distinct(np.array([], np.int64)).tolist()
     ([1, 2, 3], [])
@@ -39,7 +39,7 @@ def floats(
     high: float = math.inf,
     below: float | None = None,
 ) -> Floats:
-    """``value`` as float64, each element in ``[low, high]`` and under ``below``, or ``ParamError``.
+    """Return ``value`` as float64, each element in ``[low, high]`` and under ``below``, or raise ``ParamError``.
 
     NaN and infinities are refused. A scalar becomes a 0-d array.
     """
@@ -53,7 +53,7 @@ def floats(
 
 
 def numbers(name: str, value: ArrayLike, what: str = "a number or an array of numbers") -> Floats:
-    """``value`` as float64, NaN and infinities included, or ``ParamError``."""
+    """Return ``value`` as float64, NaN and infinities included, or raise ``ParamError``."""
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -61,25 +61,25 @@ def numbers(name: str, value: ArrayLike, what: str = "a number or an array of nu
 
 
 def _within(least: float, most: float, low: float, high: float, below: float | None) -> bool:
-    """Whether all from ``least`` to ``most`` is finite and in the range; NaN, which any comparison denies, is not."""
+    """Tell whether all from ``least`` to ``most`` is finite and in range; NaN, denied by any comparison, is not."""
     finite = -math.inf < least and most < math.inf
     return finite and low <= least and most <= high and (below is None or most < below)
 
 
 def like(array: Floats) -> Any:
-    """A 0-d result as a plain float, anything else as the array: scalars in, scalars out."""
+    """Return a 0-d result as a plain float, anything else as the array: scalars in, scalars out."""
     return float(array) if array.ndim == 0 else array
 
 
 def unit_rows(vectors: NDArray[T]) -> NDArray[T]:
-    """Vectors of length 1 in their directions; rows of zeros stay so."""
+    """Return the vectors with length 1 in their directions; rows of zeros stay so."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units: NDArray[T] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return units
 
 
 def best_rows(values: Floats, count: int, ranks: Ints | None = None) -> Ints:
-    """The positions of the ``count`` largest positive values, descending, ties by rank, else by position.
+    """Return the positions of the ``count`` largest positive values, descending, ties by rank, else by position.
 
     >>> best_rows(np.array([0.2, 0.9, 0.0, 0.9]), 3).tolist()
     [1, 3, 0]
@@ -107,7 +107,7 @@ class TextVectors:
     ends: tuple[int, ...] = ()
 
     def packed(self) -> bytes:
-        """The numbers as bytes, in the order that a store holds."""
+        """Return the numbers as bytes, in the order that a store holds."""
         beside = [*self.ends, len(self.ends)] if self.ends else []
         joined = np.concatenate([self.whole, self.passages.ravel(), np.array(beside)])
         return joined.astype("<f4").tobytes()

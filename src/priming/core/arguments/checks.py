@@ -34,7 +34,7 @@ _JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 
 def check_text(name: str, value: Any) -> str:
-    """A text without NUL and lone surrogates."""
+    """Return a text without NUL and lone surrogates."""
     if not isinstance(value, str):
         raise ParamError(name, value, "must be a text")
     if "\x00" in value:
@@ -47,7 +47,7 @@ def check_text(name: str, value: Any) -> str:
 
 
 def check_content(value: Any) -> str:
-    """The text of a memory: a text that is not blank and not too long."""
+    """Return the text of a memory: a text that is not blank and not too long."""
     text = check_text("content", value)
     if not text.strip():
         raise ParamError("content", text, "must not be blank")
@@ -58,7 +58,7 @@ def check_content(value: Any) -> str:
 
 
 def check_name(name: str, value: Any) -> str | None:
-    """A short text that names something, its letters composed, or None."""
+    """Return a short text that names something, its letters composed, or None."""
     if value is None:
         return None
     text = check_text(name, value)
@@ -68,7 +68,7 @@ def check_name(name: str, value: Any) -> str | None:
 
 
 def check_key(value: Any) -> str:
-    """The key or id of a memory, composed as it is stored."""
+    """Return the key or id of a memory, composed as it is stored."""
     key = normalized("NFC", check_text("key", value))
     if not key.strip():
         raise ParamError("key", value, "must be a memory's key or id")
@@ -76,12 +76,12 @@ def check_key(value: Any) -> str:
 
 
 def _has_breaks(text: str) -> bool:
-    """Whether a text has a line break or a control character; other scripts' spaces and joiners are allowed."""
+    """Tell whether a text has a line break or a control character; other scripts' spaces and joiners are allowed."""
     return not text.isprintable() and any(unicodedata.category(letter) in _BREAKS for letter in text)
 
 
 def check_uuid(name: str, value: Any) -> str:
-    """A UUID in its usual form."""
+    """Return a UUID in its usual form."""
     try:
         return str(UUID(check_text(name, value)))
     except ValueError:
@@ -90,14 +90,14 @@ def check_uuid(name: str, value: Any) -> str:
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """One of a fixed set of words."""
+    """Check that a value is one of a fixed set of words."""
     if value not in choices:
         raise ParamError(name, value, f"must be one of {', '.join(choices)}")
     return str(value)
 
 
 def check_choices(name: str, value: Any, choices: Collection[str]) -> tuple[str, ...]:
-    """One or several of a fixed set of words."""
+    """Check that a value is one or several of a fixed set of words."""
     words = (value,) if isinstance(value, str) else value
     if not isinstance(words, Collection):
         raise ParamError(name, value, f"must be some of {', '.join(choices)}")
@@ -105,13 +105,13 @@ def check_choices(name: str, value: Any, choices: Collection[str]) -> tuple[str,
 
 
 def absent_if_empty(value: T) -> T | None:
-    """An argument, or None for an empty list or mapping, which strict clients send in place of nothing."""
+    """Return an argument, or None for an empty list or mapping, which strict clients send in place of nothing."""
     is_empty = isinstance(value, Collection) and not isinstance(value, (str, bytes)) and not value
     return None if is_empty else value
 
 
 def check_number(name: str, value: Any, *, low: float = -math.inf, high: float = math.inf) -> float:
-    """A finite number in ``[low, high]``."""
+    """Return a finite number in ``[low, high]``."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParamError(name, value, "must be one number")
     number = float(value)
@@ -121,28 +121,28 @@ def check_number(name: str, value: Any, *, low: float = -math.inf, high: float =
 
 
 def check_fraction(name: str, value: Any, high: float = 1.0) -> float:
-    """A number in [0, ``high``]."""
+    """Return a number in [0, ``high``]."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= high:
         raise ParamError(name, value, f"must be {interval(0, high)}")
     return float(value)
 
 
 def check_whole(name: str, value: Any, *, low: int = 0) -> int:
-    """A whole number of at least ``low``."""
+    """Return a whole number of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
         raise ParamError(name, value, f"must be a whole number ≥ {low}")
     return int(value)
 
 
 def check_count(name: str, value: Any, low: int, high: int) -> int:
-    """A whole number from ``low`` to ``high``."""
+    """Return a whole number from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise ParamError(name, value, f"must be a whole number in [{low:,}, {high:,}]")
     return value
 
 
 def interval(low: float, high: float, below: float | None = None) -> str:
-    """A range in words: ``finite``, ``finite and ≥ 0``, ``in [0, 1]`` or ``in [0, 1)``."""
+    """Return a range in words: ``finite``, ``finite and ≥ 0``, ``in [0, 1]`` or ``in [0, 1)``."""
     if below is not None:
         return f"in [{low:g}, {below:g})"
     if math.isfinite(low) and math.isfinite(high):
@@ -153,7 +153,7 @@ def interval(low: float, high: float, below: float | None = None) -> str:
 
 
 def check_time(name: str, value: Any) -> datetime:
-    """A time with a zone, in UTC."""
+    """Return a time with a zone, in UTC."""
     if not isinstance(value, datetime):
         raise ParamError(name, value, "must be a datetime")
     if value.tzinfo is None:
@@ -165,7 +165,7 @@ def check_time(name: str, value: Any) -> datetime:
 
 
 def check_path(value: str | Path) -> Path:
-    """A path that a file can have."""
+    """Return a path that a file can have."""
     text = str(value)
     if text in ("", "-") or "\x00" in text:
         raise ParamError("path", text, "must name a file, without the NUL character; - is none")
@@ -173,19 +173,19 @@ def check_path(value: str | Path) -> Path:
 
 
 def check_tags(value: Any) -> tuple[str, ...]:
-    """Tags: short texts, each once, in their order."""
+    """Check tags and return them: short texts, each once, in their order."""
     return check_unique("tags", value, STORE.tags)
 
 
 def check_keys(name: str, value: Any) -> tuple[str, ...]:
-    """Keys of memories, each once, in their order."""
+    """Check keys of memories and return each once, in their order."""
     if isinstance(value, (str, Mapping)) or not isinstance(value, Collection):
         raise ParamError(name, value, "must be a list of keys")
     return tuple(dict.fromkeys(check_text(name, key) for key in value))
 
 
 def check_unique(name: str, value: Any, most: int) -> tuple[str, ...]:
-    """Short texts, each once, in their order."""
+    """Check short texts and return each once, in their order."""
     if isinstance(value, tuple) and not value:
         return ()
     if isinstance(value, (str, Mapping)) or not isinstance(value, (Sequence, set, frozenset)):
@@ -199,7 +199,7 @@ def check_unique(name: str, value: Any, most: int) -> tuple[str, ...]:
 
 
 def check_metadata(value: Any) -> Mapping[str, Any]:
-    """A mapping that JSON can hold."""
+    """Return a mapping that JSON can hold."""
     if not isinstance(value, Mapping):
         raise ParamError("metadata", value, "must be a mapping")
     if not value:
@@ -218,7 +218,7 @@ def check_metadata(value: Any) -> Mapping[str, Any]:
 
 
 def check_predicates(value: Any) -> Mapping[str, Any]:
-    """Conditions under which a memory applies: by predicate a value, or a list of alternatives."""
+    """Check the conditions under which a memory applies: by predicate a value, or a list of alternatives."""
     if not isinstance(value, Mapping):
         raise ParamError("when", value, "must be a mapping of predicates, such as {'language': 'python'}")
     if len(value) > STORE.conditions:
@@ -240,7 +240,7 @@ def check_predicates(value: Any) -> Mapping[str, Any]:
 
 
 def _is_plain(name: str, value: Any) -> bool:
-    """Whether a value is a text that can be kept, a finite number, true or false."""
+    """Tell whether a value is a text that can be kept, a finite number, true or false."""
     if isinstance(value, str):
         if len(value) > STORE.condition_letters:
             rule = f"has {len(value):,} characters, at most {STORE.condition_letters}: shorten it"
@@ -250,19 +250,19 @@ def _is_plain(name: str, value: Any) -> bool:
 
 
 def check_source(value: object) -> str | None:
-    """Who made a change: one of ``SOURCES``, a pack as ``pack:NAME@VERSION``, a night as ``sleep:ID``, or None."""
+    """Check who made a change: one of ``SOURCES``, a pack ``pack:NAME@VERSION``, a night ``sleep:ID``, or None."""
     if isinstance(value, str) and value.startswith((PACK, NIGHT)):
         return check_name("source", value)
     return None if value is None else check_choice("source", value, SOURCES)
 
 
 def check_pack_name(name: str, value: Any) -> str:
-    """The name of a pack."""
+    """Return the name of a pack."""
     return _check_pattern(name, value, PACK_NAME, "lower-case letters and digits, joined by - _ or .")
 
 
 def check_pack_version(name: str, value: Any) -> str:
-    """The version of a pack."""
+    """Return the version of a pack."""
     return _check_pattern(name, value, PACK_VERSION, "letters and digits, joined by - _ . or +")
 
 
@@ -274,7 +274,7 @@ def _check_pattern(name: str, value: Any, pattern: str, rule: str) -> str:
 
 
 def check_description(name: str, value: Any) -> str:
-    """A line about a pack; empty for a blank text."""
+    """Return a line about a pack; empty for a blank text."""
     text = check_text(name, value)
     return "" if not text.strip() else check_name(name, text) or ""
 
@@ -314,17 +314,17 @@ def check_json(name: str, text: bytes, values: int) -> None:
 
 
 def too_deep(name: str, depth: int) -> ParamError:
-    """The error for a value that is nested too deep."""
+    """Return the error for a value that is nested too deep."""
     return ParamError(name, "…", f"must be nested at most {depth} deep")
 
 
 def too_many(name: str, values: int) -> ParamError:
-    """The error for a value with too many others in it."""
+    """Return the error for a value with too many others in it."""
     return ParamError(name, "…", f"must hold at most {values:,} values: send less at a time")
 
 
 def parse_json(name: str, text: bytes, depth: int, values: int) -> Any:
-    """The value of a JSON text within limits; a ``ParamError`` refers to it by ``name``."""
+    """Return the value of a JSON text within limits; a ``ParamError`` refers to it by ``name``."""
     check_json(name, text, values)
     try:
         decoded = text.decode("utf-8")
@@ -343,7 +343,7 @@ def parse_json(name: str, text: bytes, depth: int, values: int) -> Any:
 
 
 def _is_deeper(value: Any, depth: int) -> bool:
-    """Whether an object or an array is within so many others."""
+    """Tell whether an object or an array is within so many others."""
     level = [value]
     for _ in range(depth):
         containers = [each for each in level if isinstance(each, (dict, list))]

@@ -126,7 +126,7 @@ def plain_words(text: str) -> list[str]:
 
 @cache
 def _letter_forms() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A letter with its marks, and a word."""
+    """Return a letter with its marks, and a word."""
     return re.compile(f".[{mark_class()}]*", re.DOTALL), re.compile(rf"\w[\w{mark_class()}]*")
 
 
@@ -148,7 +148,7 @@ _ENDS = (0, 6, 12, 20)
 
 
 def slug(text: str) -> str:
-    """A readable key: the first words of a text, lower-cased and joined by hyphens."""
+    """Return a readable key: the first words of a text, lower-cased and joined by hyphens."""
     return _slug(text[:400])
 
 
@@ -159,13 +159,13 @@ def _slug(text: str) -> str:
 
 
 def free_key(preferred: str, memory_id: str, taken: Container[str] | Callable[[str], bool]) -> str:
-    """The preferred key if it is free, else the key with the end of the memory's id."""
+    """Return the preferred key if it is free, else the key with the end of the memory's id."""
     is_taken = taken if callable(taken) else taken.__contains__
     return next((key for key in _keys(preferred, memory_id) if not is_taken(key)), memory_id)
 
 
 def is_made_from(key: str, text: str, memory_id: str) -> bool:
-    """Whether a key is one that a memory gets from a text.
+    """Tell whether a key is one that a memory gets from a text.
 
     >>> is_made_from("use-tabs", "Use tabs.", "0-abcdef"), is_made_from("tabs", "Use tabs.", "0-abcdef")
     (True, False)
@@ -224,7 +224,7 @@ class Globs:
         self._accept = lru_cache(maxsize=64)(self._accepting)
 
     def match(self, path: str) -> bool:
-        """Whether any pattern matches a path that ``backwards`` wrote."""
+        """Tell whether any pattern matches a path that ``backwards`` wrote."""
         reached = self._begin
         for letter in path:
             if not reached or reached & self._rest:
@@ -234,13 +234,13 @@ class Globs:
         return bool(reached & (self._rest | self._ends))
 
     def _beyond(self, reached: int, letter: str) -> int:
-        """The places reached, and those behind what may be empty: ``**`` between two parts, and ``*``."""
+        """Return the places reached, and those behind what may be empty: ``**`` between two parts, and ``*``."""
         if letter == "/":
             reached |= (reached & self._trees) << 1
         return reached | (reached & self._stars) << 1
 
     def _accepting(self, letter: str) -> int:
-        """The places that a letter leads from."""
+        """Return the places that a letter leads from."""
         if letter == "/":
             return self._places(letter)
         return self._places(letter) | self._places(_ANY) | (self._in_sets(letter) if self._sets else 0)
@@ -253,7 +253,7 @@ class Globs:
         return int.from_bytes(places, "little")
 
     def _in_sets(self, letter: str) -> int:
-        """The places of sets that have a letter."""
+        """Return the places of sets that have a letter."""
         import numpy as np  # hooks load this module and, with a server, no arrays
 
         owner, low, high = self._members
@@ -277,7 +277,7 @@ class Globs:
 
 
 def _without_braces(patterns: Collection[str]) -> Iterator[str]:
-    """What patterns with alternatives in braces expand to, as far as ``WHEN`` allows; those without any first."""
+    """Yield what patterns with alternatives in braces expand to, as far as ``WHEN`` allows; those with none first."""
     left = _LETTERS
     for pattern in sorted(patterns, key=lambda each: ("{" in each, each)):
         if len(pattern) <= STORE.condition_letters:
@@ -300,7 +300,7 @@ def _expanded(pattern: str) -> Iterator[str]:
 
 
 def _symbols(pattern: str, sets: list[str]) -> str:
-    """The symbols of a pattern from its end, with a slash after each part; appends its sets of letters."""
+    """Return the symbols of a pattern from its end, with a slash after each part; appends its sets of letters."""
     own = list[str]()
 
     def symbol(match: re.Match[str]) -> str:
@@ -317,7 +317,7 @@ def _symbols(pattern: str, sets: list[str]) -> str:
 
 
 def backwards(path: str) -> str | None:
-    """A path from its last letter to its first, a slash after each part; None for one that no system has."""
+    """Return a path from its last letter to its first, a slash after each part; None for one that no system has."""
     return "".join(f"/{part}" for part in _parts(path))[::-1] if len(path) <= _PATH_LETTERS else None
 
 

@@ -57,10 +57,10 @@ class Database(Protocol):
         """The database as errors name it."""
 
     def run(self, namespace: str, sql: str, values: Values | None = None) -> list[tuple[Any, ...]]:
-        """All rows of one statement that reads."""
+        """Return all rows of one statement that reads."""
 
     def of_every(self, sql: str) -> list[tuple[Any, ...]]:
-        """All rows of one statement over every namespace; ``StoreError`` for a role that may not see them."""
+        """Return all rows of one statement over every namespace; ``StoreError`` for a role that may not see them."""
 
     def each(
         self, namespace: str, sql: str, values: Values | None = None, *, batch: int = 2000
@@ -178,7 +178,7 @@ _NUMBERS = {"importance", "priority", "weight", "version", "uses"}
 
 
 def can_order(value: Any) -> bool:
-    """Whether a value is a number, as true and false are not."""
+    """Tell whether a value is a number, as true and false are not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -227,7 +227,7 @@ class Clauses(ABC):
         return self.ordered(column, COMPARE[operator], comparison.value, is_number=name in _NUMBERS)
 
     def _any(self, name: str, column: str, operands: Sequence[Any]) -> str:
-        """Whether a column equals, or has as a tag, any of some values, of which one may be null."""
+        """Tell whether a column equals, or has as a tag, any of some values, of which one may be null."""
         values = [operand for operand in operands if operand is not None and self.can_be_stored(operand)]
         clauses = [f"{column} IS NULL"] if any(operand is None for operand in operands) else []
         if values and name == "tags":
@@ -247,27 +247,27 @@ class Clauses(ABC):
         return stamp(value) if isinstance(value, datetime) else value
 
     def can_be_stored(self, value: Any) -> bool:  # noqa: ARG002
-        """Whether a text of this database can have this value."""
+        """Tell whether a text of this database can have this value."""
         return True
 
     @abstractmethod
     def equals(self, column: str, values: Sequence[Any], *, is_number: bool) -> str:
-        """Whether a column has one of the values."""
+        """Tell whether a column has one of the values."""
 
     @abstractmethod
     def has_tag(self, column: str, values: Sequence[Any]) -> str:
-        """Whether a column of tags has one of the values."""
+        """Tell whether a column of tags has one of the values."""
 
     @abstractmethod
     def has_part(self, column: str, part: str) -> str:
-        """Whether a text contains another."""
+        """Tell whether a text contains another."""
 
     @abstractmethod
     def ordered(self, column: str, operator: str, value: Any, *, is_number: bool) -> str:
-        """Whether a column is before or after a value."""
+        """Tell whether a column is before or after a value."""
 
     def of_metadata(self, comparison: Comparison, operands: Sequence[Any]) -> str:
-        """Whether a value of the user's metadata satisfies a comparison."""
+        """Tell whether a value of the user's metadata satisfies a comparison."""
         kind, value, elements = self.member(comparison.path[1:])
         operator, operand = comparison.operator, comparison.value
         if operator == "exists":
@@ -286,7 +286,7 @@ class Clauses(ABC):
         return f"coalesce({same}{self.ordered(place, COMPARE[operator], operand, is_number=not same)}, {self.false})"
 
     def _equals_any(self, kind: str, value: str, operands: Sequence[Any]) -> str:
-        """Whether a JSON value equals any of some others, of its own type."""
+        """Tell whether a JSON value equals any of some others, of its own type."""
         texts = [operand for operand in operands if isinstance(operand, str) and self.can_be_stored(operand)]
         numbers = [operand for operand in operands if can_order(operand)]
         flags = {operand for operand in operands if isinstance(operand, bool)}
@@ -306,7 +306,7 @@ class Clauses(ABC):
 
     @abstractmethod
     def is_flag(self, kind: str, value: str, flag: bool) -> str:
-        """Whether a JSON value is true, or false."""
+        """Tell whether a JSON value is true, or false."""
 
     @abstractmethod
     def as_number(self, kind: str, value: str) -> str:
@@ -323,7 +323,7 @@ def searched_text(heading: str | None, content: str) -> str:
 
 
 def cjk_pairs(text: str) -> str | None:
-    """The pairs of adjacent characters of each run without spaces, and the run's last character alone.
+    """Return the pairs of adjacent characters of each run without spaces, and the run's last character alone.
 
     A run then matches the phrase of its pairs, and a single character matches the pairs that begin with it.
 
@@ -334,7 +334,7 @@ def cjk_pairs(text: str) -> str | None:
 
 
 def phrases(words: str) -> list[tuple[str, bool]]:
-    """The phrases that a text must contain to contain all of the words; of some, only the beginning of a word.
+    """Return the phrases that a text must contain to contain all of the words; of some, only the beginning of a word.
 
     >>> phrases("moved 大阪府 春")
     [('moved', False), ('大阪 阪府', False), ('春', True)]
@@ -349,7 +349,7 @@ def _phrases(word: str) -> list[tuple[str, bool]]:
 
 
 def _runs(text: str) -> list[list[str]]:
-    """The pairs of a text, in runs in which each begins with the last character of the previous one."""
+    """Return the pairs of a text, in runs in which each begins with the last character of the previous one."""
     runs: list[list[str]] = []
     for pair in bigrams(text).split():
         if runs and len(runs[-1][-1]) > 1 and runs[-1][-1][-1] == pair[0]:

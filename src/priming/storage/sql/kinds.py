@@ -155,7 +155,7 @@ def selected(dialect: Dialect, kind: type, where: Mapping[str, Any], *, whole: b
 def _statement(
     dialect: Dialect, kind: Any, names: frozenset[str], flags: frozenset[str], whole: bool
 ) -> tuple[str, Callable[[Sequence[Any]], Any]]:
-    """The query for items restricted by fields of these names, with the flags that are set, and what reads a row."""
+    """Return the query for items restricted by fields of these names, with the flags set, and what reads a row."""
     table = KINDS[kind]
     columns = [f"t.{name}" for name in table.columns]
     if kind is Trace:
@@ -181,7 +181,7 @@ def _statement(
 
 
 def _item_of(kind: Any, ends: int) -> Callable[[Sequence[Any]], Any]:
-    """What makes an item of a row; it raises ``LookupError`` where a memory that the row refers to is not there."""
+    """Return what makes an item of a row; it raises ``LookupError`` where a memory the row refers to is not there."""
     if kind is TokenRow:
         return lambda row: stored_token(*row[:-1], digest=row[-1])
     if kind is Trace:
@@ -196,7 +196,7 @@ def _item_of(kind: Any, ends: int) -> Callable[[Sequence[Any]], Any]:
 
 
 def _of_ids(dialect: Dialect, table: KindTable, flags: frozenset[str]) -> list[str]:
-    """The conditions of which one holds for rows of ``ids``."""
+    """Return the conditions of which one holds for rows of ``ids``."""
     if table.own is not None:
         return [dialect.among(f"t.{table.own}", "ids")]
     ends = [dialect.of_memories(f"t.{column}", "ids") for column in table.ends]
@@ -204,7 +204,7 @@ def _of_ids(dialect: Dialect, table: KindTable, flags: frozenset[str]) -> list[s
 
 
 def _conditions(dialect: Dialect, kind: Any, names: frozenset[str], flags: frozenset[str]) -> list[str]:
-    """The conditions of all fields but ``ids``."""
+    """Return the conditions of all fields but ``ids``."""
     clauses = {
         "relation": "t.relation = :relation",
         "recall": "t.recall = :recall AND t.recall <> ''",  # so that the partial index can be used
@@ -229,7 +229,7 @@ def _conditions(dialect: Dialect, kind: Any, names: frozenset[str], flags: froze
 
 
 def _values(kind: type, where: Mapping[str, Any]) -> dict[str, Any]:
-    """What is bound for the fields."""
+    """Return what is bound for the fields."""
     values = bound(where)
     if kind is ActivationCount and "until" in where:
         values["until"] = day_of(where["until"])
@@ -310,7 +310,7 @@ def insertion(table: str, columns: Collection[str]) -> str:
 
 
 def columns_of(row: Row) -> list[Any]:
-    """The fields of a row as its columns store them, in order."""
+    """Return the fields of a row as its columns store them, in order."""
     values = to_columns(row)
     for i, _ in _JSON.get(type(row), ()):
         values[i] = column_text(values[i])
@@ -318,7 +318,7 @@ def columns_of(row: Row) -> list[Any]:
 
 
 def stored(cls: type[R], row: Sequence[Any]) -> R:
-    """A row from its columns, of which some hold JSON; ``ValueError`` and the like for damaged ones."""
+    """Return a row from its columns, of which some hold JSON; ``ValueError`` and the like for damaged ones."""
     values = list(row)
     for i, is_list in _JSON.get(cls, ()):
         text = values[i]
@@ -334,13 +334,13 @@ def stored(cls: type[R], row: Sequence[Any]) -> R:
 
 
 def stored_record(namespace: str, row: Sequence[Any]) -> MemoryRecord:
-    """A memory from its columns, followed by those of one of its versions."""
+    """Return a memory from its columns, followed by those of one of its versions."""
     cut = len(MEMORY_COLUMNS)
     return record(namespace, stored(MemoryRow, row[:cut]), stored(VersionRow, row[cut:]))
 
 
 def trace_values(trace: Trace) -> dict[str, Any]:
-    """The columns of a trace, by name; nodes are stored only with a flow."""
+    """Return the columns of a trace, by name; nodes are stored only with a flow."""
     values = encode_row(trace)
     values["cue"] = json.dumps(values["cue"], ensure_ascii=False)
     values["hits"] = json.dumps(values["hits"])
@@ -349,7 +349,7 @@ def trace_values(trace: Trace) -> dict[str, Any]:
 
 
 def stored_trace(*columns: Any) -> Trace:
-    """A recall from its columns, all or the first of them."""
+    """Return a recall from its columns, all or the first of them."""
     values = dict(zip(column_names(Trace), columns, strict=False))
     values["at"] = datetime.fromisoformat(values["at"])
     values["cue"] = json.loads(values["cue"])
@@ -360,5 +360,5 @@ def stored_trace(*columns: Any) -> Trace:
 
 
 def stored_token(*columns: Any, digest: bytes = b"") -> TokenRow:
-    """A token from its columns."""
+    """Return a token from its columns."""
     return TokenRow(from_columns(Token, columns), bytes(digest))

@@ -112,12 +112,12 @@ class SqlStore(MemoryReader, Erasure):
         self._db.close()
 
     def namespaces(self) -> list[str]:
-        """All namespaces, sorted."""
+        """Return all namespaces, sorted."""
         sql = "SELECT namespace FROM namespaces ORDER BY namespace"
         return [name for (name,) in self._db.of_every(sql)]
 
     def rows(self, namespace: str | None, kind: type[Kind], **where: Unpack[Where]) -> list[Kind]:
-        """Items of a kind, in an order that is the same in every store."""
+        """Return items of a kind, in an order that is the same in every store."""
         query = selected(self.dialect, kind, where, whole=False)
         if kind is ReadOnlyRow and namespace is None:
             rows = self._db.of_every(query.sql.replace("t.namespace = :namespace", "1 = 1"))
@@ -298,12 +298,12 @@ class SqlStore(MemoryReader, Erasure):
             return Walked(cut=True)
 
     def check(self, namespace: str, *, words: bool = False, walked: Walked | None = None) -> list[Finding]:
-        """Problems of the database itself, damaged rows first."""
+        """Find problems of the database itself, damaged rows first."""
         damaged = (walked or self.walk(namespace)).damaged
         return damage_findings(damaged) + self._findings(namespace, words=words)
 
     def _findings(self, namespace: str, *, words: bool) -> list[Finding]:
-        """Rows that contradict one another; ``words``: also texts that are found by other words than theirs."""
+        """Find rows that contradict one another; ``words``: also texts that are found by other words than theirs."""
         findings: list[Finding] = []
         for rule, query, detail, remedy in (*RULES, *self.rules):
             subjects = [str(subject) for (subject,) in self._db.run(namespace, query)]
@@ -314,7 +314,7 @@ class SqlStore(MemoryReader, Erasure):
 
     @abstractmethod
     def _stale_words(self, namespace: str) -> Iterable[str]:
-        """The versions that a search finds by other words than those of their text."""
+        """Return the versions that a search finds by other words than those of their text."""
 
     @property
     @abstractmethod
@@ -323,4 +323,4 @@ class SqlStore(MemoryReader, Erasure):
 
     @abstractmethod
     def _generation(self, namespace: str, name: str) -> int:
-        """The number of a generation of vectors, which a new one gets."""
+        """Return the number of a generation of vectors, which a new one gets."""

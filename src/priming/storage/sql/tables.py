@@ -48,7 +48,7 @@ class MemoryReader:
         self._owners = f"versions v{dialect.each('memories', 'm', 'number', 'v', 'memory')}"
 
     def records(self, namespace: str, at: datetime, **which: Unpack[WhichRecords]) -> dict[str, MemoryRecord]:
-        """Id → memory in its current version valid at ``at``."""
+        """Map each id to its memory in its current version valid at ``at``."""
         values = bound(which)
         tables, order = self._versions, "m.number"
         clauses = {
@@ -74,7 +74,7 @@ class MemoryReader:
         return {id_: records[id_] for id_ in values.get("ids", records) if id_ in records}
 
     def _each_record(self, namespace: str, until: datetime | None) -> Iterator[MemoryRecord]:
-        """Every active memory in each current version that has not ended."""
+        """Yield every active memory in each current version that has not ended."""
         ended = "" if until is None else " AND (v.valid_to IS NULL OR v.valid_to > :until)"
         sql = (
             f"SELECT {_RECORD} FROM {self._versions} WHERE {_HERE} AND m.status = 'active' AND {_CURRENT}{ended}"
@@ -85,7 +85,7 @@ class MemoryReader:
             yield stored_record(namespace, row)
 
     def names(self, namespace: str, **which: Unpack[WhichNames]) -> dict[str, str]:
-        """Id → key of memories."""
+        """Map the ids of memories to their keys."""
         condition = which.pop("condition", None)
         values = bound(which)
         if condition is not None:
@@ -107,12 +107,12 @@ class MemoryReader:
         return dict(self._db.run(namespace, f"SELECT m.id, m.key FROM {chosen}{end}", values))
 
     def _numbers(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
-        """The numbers of the memories that exist, by id."""
+        """Return the numbers of the memories that exist, by id."""
         sql = f"SELECT m.id, m.number FROM memories m WHERE {_HERE} AND {self._dialect.among('m.id', 'ids')}"
         return dict(self._db.run(namespace, sql, {"ids": list(dict.fromkeys(ids))}))
 
     def counts(self, namespace: str, *, brief: bool = False) -> Counts:
-        """What the namespace holds; ``brief``: links under one name, and no bytes."""
+        """Return what the namespace holds; ``brief``: links under one name, and no bytes."""
         with self._db.transaction(write=False):
             return self._counts(namespace, brief=brief)
 
@@ -163,7 +163,7 @@ _PIECE = 200
 
 
 def _values(namespace: str, operation: Logged) -> tuple[Any, ...]:
-    """The columns of an operation in the log."""
+    """Return the columns of an operation in the log."""
     values = encode_row(operation)
     for name in _LISTS:
         values[name] = json.dumps(values[name]) if values[name] else None
@@ -171,7 +171,7 @@ def _values(namespace: str, operation: Logged) -> tuple[Any, ...]:
 
 
 def _pieces(namespace: str, operation: Logged) -> Iterator[tuple[str, int, int, str]]:
-    """What an operation changed, in pieces of some hundred rows."""
+    """Yield what an operation changed, in pieces of some hundred rows."""
     for first in range(0, len(operation.rows), _PIECE):
         packed = pack(operation.rows[first : first + _PIECE])
         yield namespace, operation.number, first // _PIECE, packed
@@ -184,12 +184,12 @@ class SqlLog:
     _dialect: Dialect
 
     def head(self, namespace: str) -> int:
-        """The number of the namespace's latest operation; 0 if there is none."""
+        """Return the number of the namespace's latest operation; 0 if there is none."""
         sql = "SELECT coalesce(max(number), 0) FROM operations WHERE namespace = :namespace"
         return int(self._db.run(namespace, sql)[0][0])
 
     def operations(self, namespace: str, **which: Unpack[WhichOperations]) -> list[Logged]:
-        """Operations, newest first; with ``after``, oldest first; ``rows``: with what they changed."""
+        """Return operations, newest first; with ``after``, oldest first; ``rows``: with what they changed."""
         rows, first = which.pop("rows", True), which.pop("first", False)
         values = bound(which)
         clauses = {**_CLAUSES, "ids": self._dialect.among("id", "ids")}
@@ -319,12 +319,12 @@ class SqlLog:
 
 
 def touched(rows: Iterable[RowChange]) -> set[str]:
-    """The ids of the memories that changes are about."""
+    """Return the ids of the memories that changes are about."""
     return {end for change in rows for end in change.ends}
 
 
 def without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
-    """The changes that are not about these memories; runs remain without them."""
+    """Return the changes that are not about these memories; runs remain without them."""
     return [
         RowChange(without_shown(change.before, ids), without_shown(change.after, ids))
         for change in rows
@@ -333,14 +333,14 @@ def without(rows: Sequence[RowChange], ids: set[str]) -> list[RowChange]:
 
 
 def without_shown(row: Row | None, ids: set[str]) -> Row | None:
-    """A row; a run without these memories."""
+    """Return a row; a run without these memories."""
     if not isinstance(row, RunRow):
         return row
     return replace(row, shown=tuple(memory_id for memory_id in row.shown if memory_id not in ids))
 
 
 def logged_operations(rows: Iterable[tuple[Any, ...]]) -> Iterator[Logged]:
-    """Operations from rows of which each has one piece of the changes."""
+    """Yield operations from rows of which each has one piece of the changes."""
     for _, run in groupby(rows, key=lambda row: int(row[0])):
         pieces = list(run)
         values = dict(zip(COLUMNS, pieces[0], strict=False))

@@ -108,17 +108,17 @@ class RowSums:
                 self.add(change.after)
 
     def differing(self) -> list[int]:
-        """The buckets that are not empty."""
+        """Return the buckets that are not empty."""
         return [int(bucket) for bucket in np.flatnonzero(self._sums)]
 
 
 def bucket_of(row: Row) -> int:
-    """The bucket of all rows with the same identity, in this process."""
+    """Return the bucket of all rows with the same identity, in this process."""
     return hash(identity(row)) % _BUCKETS
 
 
 def _number(row: Row) -> int:
-    """What a row counts in a sum: never 0."""
+    """Return what a row counts in a sum: never 0."""
     values = to_columns(row)
     plain = (json.dumps(each, sort_keys=True) if isinstance(each, (list, dict)) else each for each in values)
     return hash((type(row).__name__, *plain)) & _WORD | 1
@@ -139,14 +139,14 @@ class RowScan(ABC):
 
     @abstractmethod
     def select(self, sql: str, namespace: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
-        """The rows of a query with their names, undecoded."""
+        """Return the rows of a query with their names, undecoded."""
 
     def decode(self, values: Sequence[Any]) -> list[Any]:
-        """The values of a row; ``ValueError`` or ``TypeError`` if a column has none of its type."""
+        """Return the values of a row; ``ValueError`` or ``TypeError`` if a column has none of its type."""
         return list(values)
 
     def around(self, sql: str, namespace: str, key: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
-        """The rows of a query but for those on damaged pages; ``key``, a whole number, is that of a memory."""
+        """Return the rows of a query but for those on damaged pages; ``key``, a whole number, is that of a memory."""
         del key
         return self.select(sql, namespace)
 
@@ -184,7 +184,7 @@ class RowScan(ABC):
     def _differing(
         self, namespace: str, suspects: set[int], has_log: bool, unreadable: Sequence[DamagedRow]
     ) -> Walked:
-        """The rows of suspect buckets that are not as the log has them, read again."""
+        """Return the rows of suspect buckets that are not as the log has them, read again."""
         logged = {
             identity(change.row): change.after
             for changes, _, _ in self._read_log(namespace)
@@ -220,7 +220,7 @@ class RowScan(ABC):
         return Walked(tuple(damaged), 0, 0, tuple(lost), tuple(alone), more, frozenset(rejected))
 
     def _missing(self, rows: Sequence[Row], namespace: str) -> Iterator[DamagedRow]:
-        """What the log has and is not in the store, by name."""
+        """Yield what the log has and is not in the store, by name."""
         ends = {part for row in rows for part in identity(row)[1:]}
         keys = {
             row.id: row.key
@@ -231,19 +231,19 @@ class RowScan(ABC):
             yield DamagedRow(_title(row, keys), "the log has it, and it is not in the store")
 
     def whole_rows(self, namespace: str) -> Iterator[Row]:
-        """The rows that can be read around damaged pages; the log is not asked."""
+        """Yield the rows that can be read around damaged pages; the log is not asked."""
         for _, row, _ in self._read_rows(namespace, around=True):
             if row is not None:
                 yield row
 
     def damage_of_all(self) -> list[DamagedRow]:
-        """The damaged rows that belong to no namespace: tokens, and the names of namespaces."""
+        """Return the damaged rows that belong to no namespace: tokens, and the names of namespaces."""
         columns = ", ".join(f"t.{name}" for name in column_names(Token))
         tokens = f"SELECT 'token ' || {self._dialect.quoted.format('t.id')}, {columns} FROM tokens t"
         return list(self._unreadable([(stored_token, tokens), *self.of_all], None))
 
     def _read_rows(self, namespace: str, *, around: bool = False) -> Iterator[tuple[str, Row | None, str]]:
-        """All rows by name, those that cannot be read with the reason; ``around`` leaves out damaged pages."""
+        """Yield all rows by name, those that cannot be read with the reason; ``around`` leaves out damaged pages."""
         for cls in ROOMS.values():
             table = KINDS[cls]
             sql = self._named(cls)
@@ -259,7 +259,7 @@ class RowScan(ABC):
                     yield title, None, _reason(error)
 
     def _read_log(self, namespace: str) -> Iterator[tuple[Sequence[RowChange], DamagedRow | None, int]]:
-        """The changes of each log entry, a few at a time, or the entry if it is damaged; and how many were read."""
+        """Yield each log entry's changes, a few at a time, or the entry if it is damaged; and how many were read."""
         sql = (
             f"SELECT 'log entry ' || {self._dialect.quoted.format('o.id')}, {LOGGED}"
             " WHERE o.namespace = :namespace ORDER BY o.number, c.piece"
@@ -282,14 +282,14 @@ class RowScan(ABC):
             yield (), DamagedRow(title, "its entry is not in the log"), entries
 
     def _records(self, namespace: str) -> Iterator[DamagedRow]:
-        """The damaged records of a namespace, which are not in the log."""
+        """Return the damaged records of a namespace, which are not in the log."""
         queries = ((decoded, self._named(cls)) for cls, decoded in _RECORDS.items())
         return self._unreadable([*queries, *self.records], namespace)
 
     def _unreadable(
         self, queries: Iterable[tuple[Decoder, str]], namespace: str | None
     ) -> Iterator[DamagedRow]:
-        """The rows of queries that cannot be decoded."""
+        """Yield the rows of queries that cannot be decoded."""
         for decoded, sql in queries:
             for title, values in self.select(sql, namespace):
                 try:
@@ -298,7 +298,7 @@ class RowScan(ABC):
                     yield DamagedRow(title, _reason(error))
 
     def _vectors(self, namespace: str, visit: Visit) -> Iterator[DamagedRow]:
-        """The vectors that are damaged; ``visit`` is called with the others."""
+        """Yield the vectors that are damaged; ``visit`` is called with the others."""
         if visit is None and not self._dialect.checks_vectors:
             return
         query = selected(self._dialect, VectorRow, {}, whole=True)
@@ -317,7 +317,7 @@ class RowScan(ABC):
                     visit(VectorRow(texts[0], version, texts[1], vector))
 
     def _named(self, cls: type) -> str:
-        """The query for the rows of a kind, with their names."""
+        """Return the query for the rows of a kind, with their names."""
         table = KINDS[cls]
         ends = [*zip("ab", table.ends, strict=False)]
         joins = [self._dialect.each("memories", a, "number", "t", end, outer=True) for a, end in ends]
@@ -329,7 +329,7 @@ class RowScan(ABC):
         )
 
     def _name(self, table: str) -> str:
-        """The name of a row of a kind, in SQL."""
+        """Return the name of a row of a kind, in SQL."""
 
         def part(match: re.Match[str]) -> str:
             mark, column = match.groups()
@@ -345,7 +345,7 @@ class RowScan(ABC):
 
 
 def _title(row: Row, keys: Mapping[str, str]) -> str:
-    """The name of a row that is not in the store."""
+    """Return the name of a row that is not in the store."""
 
     def part(match: re.Match[str]) -> str:
         mark, column = match.groups()
@@ -358,7 +358,7 @@ def _title(row: Row, keys: Mapping[str, str]) -> str:
 
 
 def _strict(row: R) -> R:
-    """The row, if the memories that it refers to are there, values are of their types, and its lists hold times."""
+    """Return the row, if the memories it refers to are there, values are of their types, and its lists hold times."""
     if None in identity(row)[1:]:
         raise LookupError
     for name, types in _types(type(row)):  # type: ignore[arg-type]  # a class has a hash
@@ -373,7 +373,7 @@ def _strict(row: R) -> R:
 
 @functools.cache
 def _types(cls: type[Row]) -> tuple[tuple[str, tuple[type, ...]], ...]:
-    """The types of the fields of a row that a column holds as they are."""
+    """Return the types of the fields of a row that a column holds as they are."""
     hints = get_type_hints(cls).items()
     unions = ((name, get_args(hint) if isinstance(hint, UnionType) else (hint,)) for name, hint in hints)
     return tuple(

@@ -48,15 +48,15 @@ class RowWriter:
     """Writes rows of one namespace, within a transaction; a backend may add an index of their texts."""
 
     def __init__(self, db: Database, dialect: Dialect, namespace: str, numbers: dict[str, int]) -> None:
-        """``numbers`` maps the ids of all existing memories that the rows name to their numbers."""
+        """Take ``numbers``, which maps the ids of all existing memories that the rows name to their numbers."""
         self.db, self.namespace = db, namespace
         self._dialect, self._numbers = dialect, numbers
 
     def index(self, identities: Iterable[tuple[Any, ...]]) -> None:
-        """Versions, if current, are now to be found by their words; by default their rows are enough."""
+        """Let versions, if current, be found by their words from now on; by default their rows are enough."""
 
     def unindex(self, identities: Iterable[tuple[Any, ...]]) -> None:
-        """Versions change or go next; until then they are found by their words."""
+        """Let versions that change or go next no longer be found by their words; until then they are."""
 
     def numbers_of(self, ids: Iterable[str]) -> list[int]:
         """Return the numbers of those of the memories that have one."""
@@ -169,7 +169,7 @@ class RowWriter:
             ) from None
 
     def _of_memories(self, row: Row) -> list[int]:
-        """The numbers of the memories by which a row is found, as its first columns."""
+        """Return the numbers of the memories by which a row is found, as its first columns."""
         return [self._number(end) for end in ends_of(row)] if isinstance(row, _OF_MEMORIES) else []
 
     def _identity(self, row: Row) -> tuple[Any, ...]:
@@ -177,7 +177,7 @@ class RowWriter:
         return self.namespace, *self._of_memories(row), *names
 
     def _values(self, row: Row) -> tuple[Any, ...]:
-        """The columns of a row."""
+        """Return the columns of a row."""
         columns = columns_of(row)[len(KINDS[type(row)].ends) :]
         if isinstance(row, VersionRow):
             columns.append(self._dialect.text_index(searched_text(row.heading, row.content)))
@@ -337,7 +337,7 @@ class Erasure(SqlLog, Store):
                 self._replace_piece(namespace, operation, piece, after)
 
     def _readable_tokens(self) -> list[TokenRow]:
-        """The tokens, or none where they are withheld."""
+        """Return the tokens, or none where they are withheld."""
         return self.rows(None, TokenRow)
 
     def _merge_words(self) -> None:
@@ -345,15 +345,15 @@ class Erasure(SqlLog, Store):
 
     @abstractmethod
     def _numbers(self, namespace: str, ids: Collection[str]) -> dict[str, int]:
-        """The numbers of the memories that exist, by id."""
+        """Return the numbers of the memories that exist, by id."""
 
     @abstractmethod
     def _writer(self, namespace: str, numbers: dict[str, int]) -> RowWriter:
-        """What writes rows of memories with these numbers."""
+        """Return what writes rows of memories with these numbers."""
 
 
 def _nameless(row: Row | None, is_named: Named) -> Row | None:
-    """A verdict without a cue that is named, a run without such a session."""
+    """Return a verdict without a cue that is named, a run without such a session."""
     if isinstance(row, VerdictRow) and is_named([row.cue, row.session]):
         return replace(row, cue={}, session=None)
     return replace(row, session="") if isinstance(row, RunRow) and is_named(row.session) else row

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 def _bound(namespace: str, values: Values | None) -> dict[str, Any]:
-    """The values of a statement, the namespace among them, lists as JSON."""
+    """Return the values of a statement, the namespace among them, lists as JSON."""
     bound: dict[str, Any] = {"namespace": namespace}
     for name, value in values.items() if values else ():
         bound[name] = json.dumps(value) if isinstance(value, list) else value
@@ -114,7 +114,7 @@ class Connection:
         former.close()
 
     def _opened(self, path: Path | None) -> sqlite3.Connection:
-        """A new connection with the newest schema; it is this connection's own from then on."""
+        """Return a new connection with the newest schema; it is this connection's own from then on."""
         files = None if path is None else OpenFiles.of(path)
         self._files, self._frozen = None, None
         with self.errors:
@@ -176,7 +176,7 @@ class Connection:
             end_old_backups(path)
 
     def _look_for_file_between(self, *, create: bool) -> None:
-        """The same before a statement outside a transaction: inside one the database stays the same."""
+        """Do the same before a statement outside a transaction: inside one the database stays the same."""
         if not self._depth:
             self._look_for_file(create=create)
 
@@ -192,12 +192,12 @@ class Connection:
         return str(self.path or "the store in memory")
 
     def run(self, namespace: str, sql: str, values: Values | None = None) -> list[tuple[Any, ...]]:
-        """All rows of one statement that reads."""
+        """Return all rows of one statement that reads."""
         self._look_for_file_between(create=False)
         return self._retry_while_busy(self._rows, sql, _bound(namespace, values))
 
     def of_every(self, sql: str) -> list[tuple[Any, ...]]:
-        """All rows of one statement over every namespace."""
+        """Return all rows of one statement over every namespace."""
         return self.run(NO_NAMESPACE, sql)
 
     def _rows(self, sql: str, values: Values | tuple[()] = ()) -> list[tuple[Any, ...]]:
@@ -230,7 +230,7 @@ class Connection:
         return count
 
     def _check_presence(self) -> None:
-        """Outside a transaction: refuse a write whose file is no longer the one of that name."""
+        """Refuse, outside a transaction, a write whose file is no longer the one of that name."""
         if self._files is not None and not self._depth:
             self._files.check()
 
@@ -259,7 +259,7 @@ class Connection:
         patience: float | None = None,
         lock: str = WRITE,  # noqa: ARG002
     ) -> Iterator[None]:
-        """``BEGIN IMMEDIATE`` … ``COMMIT``; an exception rolls back; nested blocks join the outermost.
+        """Run a block in ``BEGIN IMMEDIATE`` … ``COMMIT``; an exception rolls back; nested blocks join the outermost.
 
         ``patience`` is the time in seconds to wait for another writer; None: ``busy_timeout``.
         """
@@ -295,7 +295,7 @@ class Connection:
 
     @contextmanager
     def _nested(self, write: bool) -> Iterator[None]:
-        """A nested block. After an error in one that writes, the outermost block cannot commit."""
+        """Open a nested block. After an error in one that writes, the outermost block cannot commit."""
         if write and not self._writes:
             raise StoreError("a transaction that only reads cannot write: begin one that writes")
         self._depth += 1
@@ -379,7 +379,7 @@ class Connection:
             give_way(self.path, min(STORE.turn_after, deadline - time.monotonic()))
 
     def _named(self, error: Busy, waited: float) -> Busy:
-        """The error, with who holds the lock as far as the system says so, and how long it was waited for."""
+        """Return the error, with who holds the lock as far as the system says so, and how long it was waited for."""
         holding = None if self.path is None else holder(self.path)
         if holding is None:
             return error

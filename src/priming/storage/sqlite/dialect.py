@@ -138,7 +138,7 @@ class _SqliteClauses(Clauses):
 
 
 def fts_query(words: str) -> str:
-    """The query for texts that contain all of the words.
+    """Return the query for texts that contain all of the words.
 
     >>> fts_query("moved 大阪府 春")
     '"moved" "大阪 阪府" "春" *'
@@ -178,11 +178,11 @@ class SqliteScan(RowScan):
         self._connection = connection
 
     def select(self, sql: str, namespace: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
-        """The rows of a query with their names, their texts as bytes, a few at a time; a damaged page ends them."""
+        """Read the rows of a query with their names, texts as bytes, a few at a time; a damaged page ends them."""
         return self._rows(sql, {"namespace": namespace})
 
     def around(self, sql: str, namespace: str, key: str | None) -> Iterator[tuple[str, Sequence[Any]]]:
-        """The rows that lie on no damaged page, and are not read through one: by halves of spans of ``key``."""
+        """Yield the rows that lie on no damaged page, and are not read through one: by halves of spans of ``key``."""
         ((pages,),) = self._connection.execute("PRAGMA page_count")
         spans = [(1, pages * _MOST_ROWS)] if key else [(0, 0)]
         within = f" AND t.{key} BETWEEN :first AND :last" if key else ""
@@ -204,7 +204,7 @@ class SqliteScan(RowScan):
                     yield (name or b"a row without a name").decode("utf-8", "replace"), columns
 
     def _undecoded(self, call: Callable[[], T]) -> T:
-        """What a call returns that reads texts as bytes."""
+        """Return what a call returns that reads texts as bytes."""
         former, self._connection.text_factory = self._connection.text_factory, _Text
         try:
             return call()
@@ -212,7 +212,7 @@ class SqliteScan(RowScan):
             self._connection.text_factory = former
 
     def decode(self, values: Sequence[Any]) -> list[Any]:
-        """The values of a row; an error for a text that is not UTF-8, and for a blob."""
+        """Return the values of a row; an error for a text that is not UTF-8, and for a blob."""
         for value in values:
             if isinstance(value, bytes) and not isinstance(value, _Text):
                 raise TypeError("a blob")

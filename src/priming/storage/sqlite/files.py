@@ -62,7 +62,7 @@ def examine_file(path: Path, newest: int) -> None:
 
 
 def _shortage(path: Path, newest: int) -> str | None:
-    """What a truncated file lacks, or None. The journal is read first: pages move from it to the file."""
+    """Return what a truncated file lacks, or None. The journal is read first: pages move from it to the file."""
     journal = _journal(path.with_name(path.name + "-wal"))
     actual = path.stat().st_size
     if actual == 0:
@@ -108,7 +108,7 @@ def keep_out_of_git(folder: Path) -> None:
 
 
 def primary_code(error: Exception) -> int:
-    """The primary result code of an error of SQLite; 0 for other errors."""
+    """Return the primary result code of an error of SQLite; 0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
@@ -160,7 +160,7 @@ def check_folder(path: Path) -> None:
 
 
 def has_content(path: Path) -> bool:
-    """Whether a file exists and is not empty: an empty file is a new store."""
+    """Tell whether a file exists and is not empty: an empty file is a new store."""
     try:
         return path.stat().st_size > 0
     except OSError:
@@ -191,7 +191,7 @@ class Opening(TypedDict, total=False):
 
 @functools.cache
 def migrations() -> tuple[Migration, ...]:
-    """The migrations of this version, in order; the first is ``migrations/001_initial.sql``."""
+    """Return the migrations of this version, in order; the first is ``migrations/001_initial.sql``."""
     folder = resources.files("priming.storage.sqlite").joinpath("migrations")
     texts = {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".sql")}
     return tuple(
@@ -238,7 +238,7 @@ def migrate(connection: sqlite3.Connection, path: Path | None, steps: Sequence[M
 
 @functools.cache
 def _empty(steps: tuple[Migration, ...]) -> bytes:
-    """An empty database as ``steps`` make it, of which one in memory is a copy in no time."""
+    """Return an empty database as ``steps`` make it, of which one in memory is a copy in no time."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
         for step in steps:
             _take(model, step)
@@ -313,7 +313,7 @@ class ErrorTranslation:
 
 
 def translate_error(error: Exception, path: Path | None) -> PrimingError:
-    """The error of ``priming.errors`` for one of ``UNTRANSLATED``."""
+    """Return the error of ``priming.errors`` for one of ``UNTRANSLATED``."""
     if isinstance(error, (OverflowError, UnicodeEncodeError)):
         return ParamError("value", str(error), "must be a number or a text that can be stored")
     where = path or "the store in memory"

@@ -34,7 +34,7 @@ _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOER
 
 
 def why_unwritable(path: Path, origin: str | None = None) -> str | None:
-    """Why this process cannot write a database, or the journal beside it, and the remedy; None if it can.
+    """Return why this process cannot write a database, or the journal beside it, and the remedy; None if it can.
 
     ``origin`` is its place if a folder led to it, whose database may not be the user's own.
     """
@@ -47,7 +47,7 @@ def why_unwritable(path: Path, origin: str | None = None) -> str | None:
 
 
 def _why_closed(folder: Path) -> str | None:
-    """Why no file can be made in a folder, and the remedy; None if one can, as large as an empty journal's index."""
+    """Tell why a folder takes no file, and the remedy; None if it takes one as large as an empty journal's index."""
     if not os.access(folder, os.W_OK):
         return _READ_ONLY
     try:
@@ -68,11 +68,11 @@ class OpenFiles:
 
     @classmethod
     def of(cls, path: Path) -> OpenFiles:
-        """The database that is there now, before it is opened."""
+        """Return the database that is there now, before it is opened."""
         return cls(path, _identities(path.resolve()))
 
     def with_journal(self) -> OpenFiles:
-        """The same with its journal, once it is open: until then, whoever closes it last removes that."""
+        """Return the same with its journal, once it is open: until then, whoever closes it last removes that."""
         real = self.path.resolve()
         return OpenFiles(self.path, (self.identities or _identities(real)) + _identities(Path(f"{real}-wal")))
 
@@ -125,14 +125,14 @@ Signature = tuple[tuple[int, int, int], ...]
 
 
 def signature(path: Path) -> Signature:
-    """What differs once a file that was read without locks, or its journal, has been written."""
+    """Return what differs once a file that was read without locks, or its journal, has been written."""
     real = path.resolve()
     states = filter(None, map(_status, (real, Path(f"{real}-wal"))))
     return tuple((status.st_ino, status.st_mtime_ns, status.st_size) for status in states)
 
 
 def open_to_read(path: Path, timeout: float, *, alone: bool = False) -> tuple[sqlite3.Connection, bool]:
-    """A connection to a database that cannot be written, and whether it sees what others write from now on.
+    """Return a connection to a database that cannot be written, and whether it sees what others write from now on.
 
     ``alone`` reads the file without its journal, which a folder may have brought beside it.
     A journal whose index cannot be read or made is one of a process that was killed, or a copy: it is read from a
@@ -151,7 +151,7 @@ def open_to_read(path: Path, timeout: float, *, alone: bool = False) -> tuple[sq
 
 
 def _reads(connection: sqlite3.Connection) -> bool:
-    """Whether a connection can read, or could if no other had the lock, or the file were whole."""
+    """Tell whether a connection can read, or could if no other had the lock, or the file were whole."""
     try:
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.DatabaseError as error:
@@ -160,7 +160,7 @@ def _reads(connection: sqlite3.Connection) -> bool:
 
 
 def reader(path: Path) -> sqlite3.Connection:
-    """A connection that only reads, to a database of whatever permissions."""
+    """Return a connection that only reads, to a database of whatever permissions."""
     return open_to_read(path, _PATIENCE)[0]
 
 
@@ -170,7 +170,7 @@ def connect(address: str, timeout: float) -> sqlite3.Connection:
 
 
 def _copy_in_memory(path: Path, journal: Path) -> sqlite3.Connection:
-    """A copy of a database with its journal, by way of files in memory, where there are any: the disk may be full."""
+    """Return a copy of a database with its journal, by way of files in memory, if any: the disk may be full."""
     with private_files.temporary_folder(in_memory=True) as folder:
         copy = Path(folder, path.name)
         shutil.copyfile(path, copy)
@@ -180,7 +180,7 @@ def _copy_in_memory(path: Path, journal: Path) -> sqlite3.Connection:
 
 
 def in_memory(source: sqlite3.Connection) -> sqlite3.Connection:
-    """A copy of a database in memory."""
+    """Return a copy of a database in memory."""
     copy = connect("file::memory:", 0)
     source.backup(copy)
     return copy
@@ -191,7 +191,7 @@ _HIDDEN = "tokens", "loop_sessions"
 
 
 def is_own(path: Path, origin: str | None) -> bool:
-    """Whether a database counts as the user's own: no folder led to it, or this machine made or adopted it there.
+    """Tell whether a database counts as the user's: no folder led to it, or this machine made or adopted it there.
 
     That holds for all its files: a journal that this machine did not leave would replace what is in the database.
     """
@@ -223,7 +223,7 @@ def _lstat(path: str) -> os.stat_result | None:
 
 
 def _content(device: int, number: int) -> str:
-    """A file that this machine made, whatever is in it, as answers name it."""
+    """Return a file that this machine made, whatever is in it, as answers name it."""
     return f"file {device}:{number}"
 
 
@@ -300,7 +300,7 @@ _PAUSE = 0.01
 
 
 def holder(path: Path) -> str | None:
-    """The process that writes to a database, by number and name; None if nobody is seen to."""
+    """Return the process that writes to a database, by number and name; None if nobody is seen to."""
     real = path.resolve()
     processes = {*_writers(Path(f"{real}-shm"), _FIRST, _LAST), *_writers(real, _PENDING, None)}
     names = sorted(_name(process) for process in processes)
@@ -327,12 +327,12 @@ def give_way(path: Path, patience: float) -> None:
 
 
 def _turn(path: Path) -> Path:
-    """The file that is locked by the writer whose turn it is; it stays, and is empty."""
+    """Return the file that is locked by the writer whose turn it is; it stays, and is empty."""
     return path.with_name(f"{path.name}.working") / "turn"
 
 
 def _writers(file: Path, first: int, last: int | None) -> Iterator[int]:
-    """The processes that have a lock to write within a range of bytes of a file."""
+    """Yield the processes that have a lock to write within a range of bytes of a file."""
     try:
         inode = file.stat().st_ino
         lines = _LOCKS.read_text("ascii").splitlines()

@@ -46,7 +46,7 @@ def write_backup(db: Connection, path: Path) -> None:
 
 @contextmanager
 def new_backup(path: Path) -> Iterator[sqlite3.Connection]:
-    """A new file with the newest schema and no rows, to be filled; it appears at the end of the block."""
+    """Open a new file with the newest schema and no rows, to be filled; it appears at the end of the block."""
     with _new_file(path) as copy:
         copy.isolation_level = None
         migrate(copy, None, migrations())
@@ -55,7 +55,7 @@ def new_backup(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a file beside the path, which takes its place at the end of the block."""
+    """Open a connection to a file beside the path, which takes its place at the end of the block."""
     partial = path.with_name(f"{path.name}.partial")
     make_folder(path)
     with ErrorTranslation(path):
@@ -94,7 +94,7 @@ def backup_at(path: Path, store: Path | None) -> Iterator[sqlite3.Connection]:
 
 
 def _reader(path: Path) -> sqlite3.Connection:
-    """A connection that only reads; a closed store is read as an immutable file, so its folder may be read-only."""
+    """Open a connection that only reads; a closed store is read as an immutable file: its folder may be read-only."""
     in_use = path.with_name(f"{path.name}-wal").exists()
     mode = "mode=ro" if in_use else "immutable=1"
     return sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
@@ -126,7 +126,7 @@ _RESTORE = "restore the file from a backup"
 
 
 def _dangling(rule: str, table: str, subject: str, detail: str, *ends: str) -> StoreRule:
-    """The rule that the memories exist whose numbers rows of a table have."""
+    """Return the rule that the memories exist whose numbers rows of a table have."""
     exists = "EXISTS (SELECT 1 FROM memories WHERE namespace = t.namespace AND number = t.{})"
     missing = " OR ".join(f"NOT {exists.format(end)}" for end in ends)
     sql = f"SELECT {subject} FROM {table} t WHERE t.namespace = :namespace AND ({missing})"
@@ -246,7 +246,7 @@ class SqliteStore(SqlStore):
         ] + broken
 
     def _stale_words(self, namespace: str) -> Iterator[str]:
-        """The versions whose pairs of characters, in what is written without spaces, are not those of their text."""
+        """Yield the versions whose pairs of characters, in what is written without spaces, are not their text's."""
         sql = (
             "SELECT m.key, v.version, v.heading, v.content, v.bigrams FROM versions v JOIN memories m"
             " ON m.namespace = v.namespace AND m.number = v.memory WHERE v.namespace = :namespace ORDER BY v.number"
@@ -256,15 +256,15 @@ class SqliteStore(SqlStore):
                 yield f"version {version} of {label(key)}"
 
     def lease(self, namespace: str, work: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002
-        """Nothing: long work on a file holds a lock file in ``scratch``, and nobody else opens a store in memory."""
+        """Do nothing: long work on a file holds a lock file in ``scratch``; nobody else opens a store in memory."""
         return nullcontext()
 
     def turn(self) -> AbstractContextManager[None]:
-        """Nothing: a file has a connection for each thread."""
+        """Do nothing: a file has a connection for each thread."""
         return nullcontext()
 
     def description(self) -> tuple[str, list[tuple[str, str]]]:
-        """The file, in words; nothing is unsafe about it."""
+        """Return the file, in words; nothing is unsafe about it."""
         return self._db.place, []
 
     def adopt(self) -> None:
@@ -280,12 +280,12 @@ class SqliteStore(SqlStore):
         self._db.change(NO_NAMESPACE, "DELETE FROM adoptions")
 
     def contents(self) -> Mapping[str, int]:
-        """The number of things in the file that its user is to know of before adopting it."""
+        """Return the number of things in the file that its user is to know of before adopting it."""
         counts = ((name, f"SELECT count(*) FROM main.{rest}") for name, rest in _CONTENTS)
         return {name: self._db.run(NO_NAMESPACE, sql)[0][0] for name, sql in counts}
 
     def watch(self, namespace: str, wake: Callable[[], None]) -> None:
-        """Nothing: a file tells nobody that it was written to."""
+        """Do nothing: a file tells nobody that it was written to."""
 
     def transaction(
         self,

@@ -43,7 +43,7 @@ _TITLES = frozenset(
 
 
 def names_in_german(words: Sequence[str], text: str, start: int) -> list[str]:
-    """What of some capitalised words that stand in a German text at ``start`` is a name; nothing if they are nouns.
+    """Return what of some capitalised words, at ``start`` in a German text, is a name; nothing if they are nouns.
 
     A given name, what stands after a title, and words with a capital or digit inside or all in capitals are names.
     Another word is none after an article, a pronoun, a number or an adjective after these, nor if it is a noun by the
@@ -95,7 +95,7 @@ def _is_noun(plain: str) -> bool:
 
 
 def _makes_noun(first: str | None, second: str) -> bool:
-    """Whether the two words before a word make it a noun."""
+    """Tell whether the two words before a word make it a noun."""
     if second.lower() in GERMAN_DETERMINERS or second[0].isdigit():
         return True
     described = first is not None and (first.lower() in GERMAN_DETERMINERS or first[0].isdigit())

@@ -154,7 +154,7 @@ def kinds_of_software(
 
 
 def sought_terms(text: str, language: str) -> list[str]:
-    """The terms of a text, in order; where it asks for a kind of software, without verbs that one merely has it by.
+    """Return the terms of a text, in order; where it asks for a kind of software, without verbs one merely has it by.
 
     "Which cache do we run?" asks for the cache, and not for what runs.
 
@@ -181,20 +181,20 @@ def sought_terms(text: str, language: str) -> list[str]:
 
 @cache
 def _having(language: str) -> frozenset[str]:
-    """The terms of a language that say no more of a software than that one has it."""
+    """Return the terms of a language that say no more of a software than that one has it."""
     return frozenset(terms(" ".join(_row("having_verbs", language)), language))
 
 
 @cache
 def _row(name: str, language: str) -> tuple[str, ...]:
-    """The words of a language in a list with a line for each."""
+    """Return the words of a language in a list with a line for each."""
     lines = (line.partition(": ") for line in read_lines(name))
     return next((tuple(words.split()) for line, _, words in lines if line == language), ())
 
 
 @cache
 def _kinds(language: str) -> tuple[dict[Terms, tuple[str, ...]], int]:
-    """The software of each kind, by the terms of the kind in a language, and the most terms of a kind."""
+    """Return the software of each kind, by the terms of the kind in a language, and the most terms of a kind."""
     kinds: dict[Terms, tuple[str, ...]] = {}
     for block in _blocks():
         called = [*block.get(_ENGLISH, ()), *block.get(language, ())]
@@ -212,7 +212,7 @@ def _name(name: str) -> SoftwareName:
 
 @cache
 def _blocks() -> tuple[dict[str, list[str]], ...]:
-    """The blocks of the list: what a kind is called, by language, and after "=" its software."""
+    """Return the blocks of the list: what a kind is called, by language, and after "=" its software."""
     blocks: list[dict[str, list[str]]] = [{}]
     for line in read_lines(_LIST):
         head, colon, rest = line.partition(": ")

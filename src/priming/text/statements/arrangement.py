@@ -35,7 +35,7 @@ _OPPOSED = frozenset(
 
 
 def _is_free(item: WordPair) -> bool:
-    """Whether an item may stand anywhere in its list: several things, by which nothing is sorted."""
+    """Tell whether an item may stand anywhere in its list: several things, by which nothing is sorted."""
     return is_plural(item[0].text) and item[0].lead != "by"
 
 
@@ -66,20 +66,20 @@ class Arrangement:
         self.verbs = {word.stem for word in old.words[:1]} & {word.stem for word in new.words}
 
     def inverted(self) -> bool:
-        """Whether one says "A before B" and the other "B after A"."""
+        """Tell whether one says "A before B" and the other "B after A"."""
         leads = {(a.lead, b.lead) for a, b in self.pairs if a.lead != b.lead}
         sides = {pair for pair in leads if {"before", "after"} & {*pair}}
         return sides in ({("before", ""), ("", "after")}, {("after", ""), ("", "before")})
 
     def opposed(self, pair: WordPair) -> bool:
-        """Whether a word stands after two prepositions that exclude each other."""
+        """Tell whether a word stands after two prepositions that exclude each other."""
         leads = frozenset(word.lead for word in pair)
         placed = self.verbs & PLACING and leads <= _PLACES
         moved = placed or (pair[0].number and leads == {"to", "by"})
         return leads in _OPPOSED or (len(leads) > 1 and bool(moved))
 
     def is_alike(self, a: Word, b: Word) -> bool:
-        """Whether a word after two prepositions, or with and without one, is meant alike."""
+        """Tell whether a word after two prepositions, or with and without one, is meant alike."""
         leads = {a.lead, b.lead}
         if leads == {"", "by"}:  # "two people review it", "it is reviewed by two people"
             at = self.places[0][id(a)] if b.lead else self.places[1][id(b)]
@@ -92,7 +92,7 @@ class Arrangement:
         return bool(one_use or (leads == {"to", "on"} and self.verbs & PLACING)) or alike(a, b)
 
     def _counted(self, a: Word, b: Word) -> bool:
-        """Whether two numbers count one thing: what stands behind them in their phrases."""
+        """Tell whether two numbers count one thing: what stands behind them in their phrases."""
         behind = [
             statement.words[places[id(word)] + 1 :][:1]
             for statement, places, word in zip(self.statements, self.places, (a, b), strict=True)
@@ -152,7 +152,7 @@ class Arrangement:
         return "unclear", "the same words stand in another order"
 
     def _is_reordered(self) -> bool:
-        """Whether words of one phrase or of one kind of phrase changed places."""
+        """Tell whether words of one phrase or of one kind of phrase changed places."""
         groups = defaultdict(list)
         roles = [{w.role for w in each.words if not w.lead} for each in self.statements]
         lone = any({a.role, b.role} == {"subject", "object"} for a, b in self.pairs)
@@ -163,7 +163,7 @@ class Arrangement:
         return any(places != sorted(places) for places in groups.values())
 
     def _says(self, predicate: WordPair, part: Sequence[WordPair], last: int) -> bool:
-        """Whether a word, in one statement after others, says of them what it says before them: "keep it small"."""
+        """Tell whether a word, in one statement after others, says of them what it says before: "keep it small"."""
         front, back, words = predicate[1 - last], predicate[last], self.statements[last].words
         at = self.places[last][id(back)]
         noun, after = words[at - 1], words[at + 1 : at + 2]

@@ -98,7 +98,7 @@ class Difference:
         self.mixed = not self.typed and (counted or (_is_typed(removed) and _is_typed(added)))
 
     def is_value(self) -> bool:
-        """Whether it is a value of one slot, and no modifier, object or subject."""
+        """Tell whether it is a value of one slot, and no modifier, object or subject."""
         if not (_adjoin(self.ours, self.removed) and _adjoin(self.theirs, self.added)):
             return False
         roles = {self.a.role, self.b.role}
@@ -109,7 +109,7 @@ class Difference:
         return self._is_chosen() if roles == {"object"} else self._is_placed()
 
     def _is_chosen(self) -> bool:
-        """Whether an object is a value: a number that counts, what "use" chooses, what "make it" says at its end."""
+        """Tell whether an object is a value: a number that counts, what "use" chooses, what "make it" ends with."""
         measure = self.numbers and bool(unit_of(self.a))
         if self.numbers and len(self.ours) == len(self.removed) and self.shared:
             return True
@@ -134,7 +134,7 @@ class Difference:
         return self.last and (says_how or names or (self.opposed and self.verb in _SETTING))
 
     def _is_placed(self) -> bool:
-        """Whether what stands after a preposition or "is" is a value."""
+        """Tell whether what stands after a preposition or "is" is a value."""
         a, leads = self.a, {self.a.lead, self.b.lead}
         manner = _manner(a, self.b)
         if self.mixed and not manner:
@@ -153,7 +153,7 @@ class Difference:
         return (self.last and manner) or (bool(chosen or placed) and leads.isdisjoint((*_CONDITIONS, "for")))
 
     def _follows(self, lead: str) -> bool:
-        """Whether what stands after one preposition in both is a value, and not where, when or for what it holds."""
+        """Tell whether what stands after one preposition in both is a value, not where, when or for what it holds."""
         if lead == "be" or (self.verb in _NAMING and lead in ("after", "by", "as", "like")):
             return True
         if lead in _CONDITIONS or (lead in ("in", "on", "for") and self.verb in CHOOSING):
@@ -182,7 +182,7 @@ def light_words(words: Sequence[Word]) -> set[int]:
 
 
 def do_other_things(old: Statement, new: Statement, shared: Sequence[WordPair]) -> bool:
-    """Whether one subject does two things that share no verb: "Ada lives in Porto", "Ada keeps bees"."""
+    """Tell whether one subject does two things that share no verb: "Ada lives in Porto", "Ada keeps bees"."""
     named = any(a.role == b.role == "subject" for a, b in shared)
     own = named or any(mark.startswith("person") for mark in old.marks & new.marks)
     ours, theirs = ([w.stem for w in words if w.role == "verb"] for words in (old.words, new.words))
@@ -190,14 +190,14 @@ def do_other_things(old: Statement, new: Statement, shared: Sequence[WordPair]) 
 
 
 def _phrase(statement: Statement, word: Word, rest: Sequence[Word]) -> list[Word]:
-    """The words of the phrase of a word, without verbs that say little."""
+    """Return the words of the phrase of a word, without verbs that say little."""
     phrase = [w for w in statement.words if (w.part, w.phrase) == (word.part, word.phrase)]
     light = light_words(statement.words) - set(map(id, rest))
     return [w for w in phrase if id(w) not in light]
 
 
 def _adjoin(phrase: Sequence[Word], words: Sequence[Word]) -> bool:
-    """Whether words stand side by side in their phrase."""
+    """Tell whether words stand side by side in their phrase."""
     places = [i for i, each in enumerate(phrase) if any(each is word for word in words)]
     return places == list(range(places[0], places[-1] + 1))
 
@@ -211,13 +211,13 @@ def _is_typed(words: Iterable[Word]) -> bool:
 
 
 def _answer_alike(removed: Sequence[Word], added: Sequence[Word]) -> bool:
-    """Whether words of both answer one question, and their other words count or say which: "the last Friday"."""
+    """Tell whether words of both answer one question, and their other words count or say which: "the last Friday"."""
     near = abs(len(removed) - len(added)) <= 1
     return near and any(alternatives(x.stem, y.stem) for x in removed for y in added)
 
 
 def numbers_alike(removed: Sequence[Word], added: Sequence[Word]) -> bool:
-    """Whether a number stands in place of a number, whatever one of them counts, or a date in place of a date."""
+    """Tell whether a number stands in place of a number, whatever one of them counts, or a date in place of one."""
     units = [[unit_of(w) for w in words if w.number] for words in (removed, added)]
     if not units[0] or units[0] != units[1]:
         return False
@@ -229,7 +229,7 @@ def numbers_alike(removed: Sequence[Word], added: Sequence[Word]) -> bool:
 
 
 def is_quantity(word: Word) -> bool:
-    """Whether a word says how many, and not how much: "half", "some", "two"."""
+    """Tell whether a word says how many, and not how much: "half", "some", "two"."""
     return word.stem.isdigit() or word.text.lower() in INDEFINITE_WORDS | {"half"}
 
 
@@ -240,7 +240,7 @@ def unit_of(word: Word) -> str:
 
 
 def _manner(a: Word, b: Word) -> bool:
-    """Whether two words or phrases say the opposite of how something is done: "in parallel", "serially"."""
+    """Tell whether two words or phrases say the opposite of how something is done: "in parallel", "serially"."""
     adverbs = [word for word in (a, b) if word.text.lower().endswith("ly")]
     ways = all(word in adverbs or word.lead in ("in", "by", "at") for word in (a, b))
     return bool(adverbs) and ways and opposite(a.stem, b.stem)
@@ -275,7 +275,7 @@ def align(old: Sequence[Word], new: Sequence[Word]) -> tuple[list[WordPair], lis
 
 
 def _acts(word: Word) -> bool:
-    """Whether a word is a verb or its participle: "lock the door", "leave the door unlocked"."""
+    """Tell whether a word is a verb or its participle: "lock the door", "leave the door unlocked"."""
     return word.role == "verb" or is_past(word.text)
 
 
@@ -300,7 +300,7 @@ _PLAIN = frozenset(("be", "in", "for", "of", "as", "on", "at", "with"))
 
 
 def alike(a: Word, b: Word) -> bool:
-    """Whether a word after two prepositions is meant alike."""
+    """Tell whether a word after two prepositions is meant alike."""
     leads = {a.lead, b.lead}
     if leads <= {"", "be", "to"} or (a.number and not unit_of(a) and leads <= {"", "be", "in"}):
         return True

@@ -126,7 +126,7 @@ class _Judge:
         self.other_verbs = do_other_things(old, new, self.shared)
 
     def judgement(self) -> Judgement:
-        """The judgement, and the words in which they differ."""
+        """Return the judgement, and the words in which they differ."""
         kind, reason = self._verdict()
         if kind not in ("changes", "unclear") and not is_read(self.old.source, self.new.source):
             kind, reason = self._unread()
@@ -137,7 +137,7 @@ class _Judge:
         return Judgement(kind, reason, removed, added, shared, restricts)
 
     def _verdict(self) -> _Verdict:
-        """What the first question says that has an answer."""
+        """Return what the first question says that has an answer."""
         texts = self.old.source, self.new.source
         if texts[0].split() == texts[1].split():
             return "same", "both say the same"
@@ -161,7 +161,7 @@ class _Judge:
         return self._substituted() if self.heavy_removed and self.heavy_added else self._more()
 
     def _unread(self) -> _Verdict:
-        """What can be said of texts in a language whose small words are not known."""
+        """Return what can be said of texts in a language whose small words are not known."""
         ours, theirs = ([word.text for word in each.words] for each in (self.old, self.new))
         if ours == theirs:
             return "same", "both say the same"
@@ -173,13 +173,13 @@ class _Judge:
         return "apart", "they have little in common"
 
     def _tenses_differ(self) -> bool:
-        """Whether a verb is in the past in one and in the present in the other: "lived", "lives"."""
+        """Tell whether a verb is in the past in one and in the present in the other: "lived", "lives"."""
         ends = [(a.text[-2:], b.text[-2:]) for a, b in self.pairs if not a.contrast]
         agent = any(word.lead == "by" for each in (self.old, self.new) for word in each.words)
         return not agent and any("ed" in pair and any(e[-1] == "s" != e[0] for e in pair) for pair in ends)
 
     def _reversal(self) -> _Verdict:
-        """One asks for what the other rejects: a change, if nothing says that it is of something else."""
+        """Judge where one asks for what the other rejects: a change, if nothing says that it is of something else."""
         removed, added = self.heavy_removed, self.heavy_added
         content = [pair for pair in self.turned if pair[0].role != "verb" or pair[1].role != "verb"]
         reason = f"one asks for {quote_text((content or self.turned)[0][0].text)}, and the other rejects it"
@@ -221,7 +221,7 @@ class _Judge:
         return "apart", "one rejects what the other asks for of something else"
 
     def _gives_up(self) -> _Verdict | None:
-        """A change, if the later names all that the earlier asks for as what gives way: "black tea, not green"."""
+        """Return a change, if the later names all that the earlier asks for as giving way: "black tea, not green"."""
         takes, given_up = ({w.stem for w in self.new.words if (w.sign < 0) is side} for side in (False, True))
         old = [w for w in self.old.words if w.stem not in takes]
         plain = all(w.sign > 0 for w in self.old.words) and any(w.contrast for w in self.new.words)
@@ -231,13 +231,13 @@ class _Judge:
         return None
 
     def _skips(self) -> bool:
-        """Whether one asks for a step before another, and the other for that without it."""
+        """Tell whether one asks for a step before another, and the other for that without it."""
         step = any({a.lead, b.lead} == {"before", ""} and a.sign == b.sign for a, b in self.pairs)
         asks = [a if a.sign > b.sign else b for a, b in self.turned]
         return any(word.lead == "after" or (step and word.role == "verb") for word in asks)
 
     def _requires(self) -> bool:
-        """Whether one says "never B without A", and the other "A before B" or "B after A"."""
+        """Tell whether one says "never B without A", and the other "A before B" or "B after A"."""
         if (self.old.marks ^ self.new.marks) - _UNMARKED - {"without"} or self.removed or self.added:
             return False
         order = {frozenset((a.lead, b.lead)) for a, b in self.pairs if a.lead != b.lead}
@@ -246,7 +246,7 @@ class _Judge:
         return order == turned == before or (order == after and turned == {frozenset(("",))})
 
     def _instead(self, content: Sequence[WordPair]) -> str | None:
-        """What takes the place of what one rejects, if it is plain: "deploy with A", "not with A, with B"."""
+        """Return what takes the place of what one rejects, if it is plain: "deploy with A", "not with A, with B"."""
         removed = [w for w in self.heavy_removed if not w.contrast]
         added = self.heavy_added
         taken_up = [b for a, b in content if b.sign > 0 > a.sign and a.contrast]
@@ -268,7 +268,7 @@ class _Judge:
         return None
 
     def _is_of_one_subject(self) -> bool:
-        """Whether half of what they say is common, places and verbs that say little aside."""
+        """Tell whether half of what they say is common, places and verbs that say little aside."""
         common = [(a, b) for a, b in self.pairs if a.stem not in LIGHT]
         roles = {word.role for word in common[0]} if len(common) == 1 else set()
         if roles == {"verb", "object"} or (len(roles) > 1 and "place" in roles):
@@ -278,7 +278,7 @@ class _Judge:
         return len(common) >= max(1, min(_COMMON, most))
 
     def _same(self) -> _Verdict:
-        """The same, if every difference is explained."""
+        """Return the same, if every difference is explained."""
         may = "may" in self.old.marks ^ self.new.marks
         if may and any(map(self.arranged.opposed, self.pairs)):
             return "unclear", "one allows, the other asks"
@@ -303,7 +303,7 @@ class _Judge:
         return "same", "both say the same"
 
     def _points_elsewhere(self) -> bool:
-        """Whether small words tell them apart: "my" and "her", "this" and "that", "all" and "the"."""
+        """Tell whether small words tell them apart: "my" and "her", "this" and "that", "all" and "the"."""
         ours, theirs = self.old.marks - self.new.marks, self.new.marks - self.old.marks
         pointing = [{m for m in each if "person" in m or m in ("this", "that")} for each in (ours, theirs)]
         if all(pointing) or (pointing[0] | pointing[1]) - _GENERAL:
@@ -314,13 +314,13 @@ class _Judge:
         return {"and", "or"} <= marks
 
     def _is_compound(self, a: Word, b: Word) -> bool:
-        """Whether one has as one name what the other puts in two places: "the lock file", "the lock on the file"."""
+        """Tell whether one has as one name what the other splits in two: "the lock file", "the lock on the file"."""
         side, lone = (1, b) if a.lead else (0, a)
         beside = any(pair[side].phrase == lone.phrase and pair[side] is not lone for pair in self.shared)
         return {a.lead, b.lead} == {"", "on"} and beside
 
     def _more(self) -> _Verdict:
-        """One says more: a condition, another object, or what it rejects."""
+        """Judge where one says more: a condition, another object, or what it rejects."""
         rest, later = (self.heavy_added, True) if self.heavy_added else (self.heavy_removed, False)
         longer, shorter = (self.new, self.old) if later else (self.old, self.new)
         if not later and all(w.sign < 0 for w in rest) and any(a.sign > 0 for a, _ in self.pairs):
@@ -348,7 +348,7 @@ class _Judge:
         return "narrower" if narrows == later else "wider", reason
 
     def _substituted(self) -> _Verdict:
-        """Something in place of something else: a change, where what differs is the value of one slot."""
+        """Judge something in place of something else: a change, where what differs is the value of one slot."""
         removed, added = self.heavy_removed, self.heavy_added
         one_subject = self._is_of_one_subject()
         if any(w.sign < 0 and not w.contrast for w in (*removed, *added)):
@@ -373,7 +373,7 @@ class _Judge:
         return "unclear", f"{_quoted(added)} may take the place of {_quoted(removed)}"
 
     def are_numbered(self, *, instructs: bool) -> bool:
-        """Whether other numbers, each behind a noun and before what is said of it, name the things that are meant.
+        """Tell whether other numbers, each behind a noun and before what is said of it, name the things meant.
 
         The reader takes the noun of "flat 4 has a balcony" for a verb: what ``instructs`` may begin with one, unless
         a verb with its object is behind the number, "step 3 needs approval".
@@ -384,7 +384,7 @@ class _Judge:
         return all(any(is_name(words, w, instructs=instructs) for w in rest) for words, rest in sides)
 
     def _number_things(self) -> bool:
-        """Whether one of several other numbers says which thing is meant: "the rent of flat 4", without a unit."""
+        """Tell whether one of several other numbers says which is meant: "the rent of flat 4", without a unit."""
         rests = (self.old.words, self.heavy_removed), (self.new.words, self.heavy_added)
         return any(
             (before.part, before.phrase) == (word.part, word.phrase) and word in rest and not unit_of(word)

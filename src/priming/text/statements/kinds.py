@@ -35,7 +35,7 @@ _READ = 2_000
 
 
 def without_objection(text: str) -> str:
-    """A correction without how it begins when somebody objects; what follows is the rule.
+    """Return a correction without how it begins when somebody objects; what follows is the rule.
 
     >>> without_objection("No, wait, send it at nine"), without_objection("No spaces in names")
     ('Send it at nine', 'No spaces in names')

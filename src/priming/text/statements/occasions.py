@@ -87,7 +87,7 @@ def observed(text: str) -> str:
 
 
 def _covers(trigger: str, objective: str) -> bool:
-    """Whether one of two texts has all terms of the other, at least two, and names no other version."""
+    """Tell whether one of two texts has all terms of the other, at least two, and names no other version."""
     first, second = set(terms(trigger)), set(terms(objective))
     versions, others = (set(_VERSION.findall(text)) for text in (trigger, objective))
     if not first or not second or (versions and others and versions.isdisjoint(others)):
@@ -97,7 +97,7 @@ def _covers(trigger: str, objective: str) -> bool:
 
 
 def _names_another(words: Sequence[Word], others: Sequence[Word]) -> bool:
-    """Whether words say which one is meant of what some others name: "the other registry"."""
+    """Tell whether words say which one is meant of what some others name: "the other registry"."""
     stems = {word.stem for word in words}
     for word, following in pairwise(others):
         together = word.role != "verb" and (word.phrase, word.part) == (following.phrase, following.part)
@@ -107,7 +107,7 @@ def _names_another(words: Sequence[Word], others: Sequence[Word]) -> bool:
 
 
 def _asks(text: str, words: Sequence[Word], action: str, meant: Sequence[Word]) -> bool:
-    """Whether a text asks for an action; what is no imperative has only to be in it."""
+    """Tell whether a text asks for an action; what is no imperative has only to be in it."""
     stems, others = (sorted(word.stem for word in each) for each in (words, meant))
     if stems == others or _NOUN.match(action):
         return True

@@ -116,7 +116,7 @@ def is_read(*texts: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _letters_and_words(text: str) -> tuple[int, int, int]:
-    """The number of words, of familiar ones, and of letters that are not Latin."""
+    """Return the number of words, of familiar ones, and of letters that are not Latin."""
     words = [word.lower() for word in _LETTERS.findall(text[:READ])]
     foreign = 0 if text.isascii() else sum(letter > _LATIN for word in words for letter in word)
     return len(words), sum(map(_is_familiar, words)), foreign
@@ -136,7 +136,7 @@ def _small_words() -> frozenset[str]:
 
 @cache
 def _phrases() -> tuple[dict[tuple[str, ...], str], dict[str, int]]:
-    """What each phrase says, and the length of the longest phrase that begins with a word."""
+    """Return what each phrase says, and the length of the longest phrase that begins with a word."""
     table: dict[tuple[str, ...], str] = {}
     longest: dict[str, int] = {}
     for line in read_lines("phrases"):
@@ -195,13 +195,13 @@ def tokens_of(text: str) -> tuple[PhraseToken, ...]:
 
 
 def _characters(token: str) -> Iterator[str]:
-    """The parts of a token: characters of scripts that put no spaces between words, and what is between them."""
+    """Yield the parts of a token: characters of scripts without spaces between words, and what is between them."""
     for run in SPACELESS.split(token):
         yield from run if SPACELESS.match(run) else [run] * bool(run)
 
 
 def _is_name(raw: Sequence[str], i: int) -> bool:
-    """Whether a small word is written as a name: "US", "copy from A to B"."""
+    """Tell whether a small word is written as a name: "US", "copy from A to B"."""
     token = raw[i]
     if token.lower() == "a":
         after = raw[i + 1] if i + 1 < len(raw) else "."
@@ -220,7 +220,7 @@ def _is_name(raw: Sequence[str], i: int) -> bool:
 
 
 def _is_act(raw: Sequence[str], i: int) -> bool:
-    """Whether "stop" and "optional" deny nothing: "stop the server", "optional fields"; not "stop using it"."""
+    """Tell whether "stop" and "optional" deny nothing: "stop the server", "optional fields"; not "stop using it"."""
     table, longest = _phrases()
     word, after = (each.lower() for each in (*raw[i : i + 2], ".")[:2])
     modifies = table[word,] == "free" and after[0].isalnum() and after not in longest

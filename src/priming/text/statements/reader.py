@@ -161,7 +161,7 @@ def is_event(text: str) -> bool:
 
 
 def _describes(before: PhraseToken) -> bool:
-    """Whether what stands before a participle makes it an adjective: "the rented flat", "in closed rooms"."""
+    """Tell whether what stands before a participle makes it an adjective: "the rented flat", "in closed rooms"."""
     return before.mark in LEADS or (determines(before.mark) and before.text != "I")
 
 
@@ -185,7 +185,7 @@ def forbids(text: str) -> bool:
 
 
 def _without_reason(tokens: Sequence[PhraseToken]) -> list[PhraseToken]:
-    """The tokens without a reason, which ends at a comma: "…, since pip is slow"."""
+    """Return the tokens without a reason, which ends at a comma: "…, since pip is slow"."""
     start = next((i for i, token in enumerate(tokens) if token.mark == "why" and i), None)
     if start is None:
         return list(tokens)
@@ -194,7 +194,7 @@ def _without_reason(tokens: Sequence[PhraseToken]) -> list[PhraseToken]:
 
 
 def _parts(tokens: Sequence[PhraseToken]) -> list[tuple[str, list[PhraseToken]]]:
-    """The parts of a sentence between commas and conjunctions, each with what joins it to the one before."""
+    """Return the parts of a sentence between commas and conjunctions, each with what joins it to the one before."""
     parts: list[tuple[str, list[PhraseToken]]] = []
     joint, part = "", []
     for token in tokens:
@@ -209,7 +209,7 @@ def _parts(tokens: Sequence[PhraseToken]) -> list[tuple[str, list[PhraseToken]]]
 
 
 def _denied(tokens: Sequence[PhraseToken], *, joined: bool) -> tuple[int, int | None]:
-    """The sign that a part gives to all of its words, and the place of a denial of only what follows it."""
+    """Return the sign that a part gives to all of its words, and the place of a denial of only what follows it."""
     sign, rest, words = 1, None, 0
     kinds: set[str] = set()
     for i, token in enumerate(tokens):
@@ -277,12 +277,12 @@ class _ClauseReader:
         return _Clause(_active(self.words) if self.passive else tuple(self.words), self.sign, self.order)
 
     def _has_object(self, after: str) -> bool:
-        """Whether what is read after a verb stands beside its object: "roll traffic back", "round up the sum"."""
+        """Tell whether what is read after a verb is beside its object: "roll traffic back", "round up the sum"."""
         stands = self.words and self.role == "object" and self.lead == self.order and not self.contrast
         return bool(stands and (determines(after) or self.words[-1].role == "object"))
 
     def _gives_way(self, mark: str) -> bool:
-        """Whether a "to" begins what gives way: "prefer tabs to spaces"."""
+        """Tell whether a "to" begins what gives way: "prefer tabs to spaces"."""
         gives_way = self.prefers and mark == "to" and bool(self.words)
         self.prefers = self.prefers and not gives_way
         return gives_way
@@ -309,13 +309,13 @@ class _ClauseReader:
 
 
 def _active(words: Sequence[Word]) -> tuple[Word, ...]:
-    """The words of a passive in the order of the active: the verb, then to what it is done."""
+    """Return the words of a passive in the order of the active: the verb, then to what it is done."""
     verb = next(i for i, word in enumerate(words) if word.role == "verb")
     return (words[verb], *(replace(word, role="object") for word in words[:verb]), *words[verb + 1 :])
 
 
 def _continues(tokens: Sequence[PhraseToken], before: _Clause) -> bool:
-    """Whether a part without a subject goes on with the phrase before it: "… and spaces", "… or in tests"."""
+    """Tell whether a part without a subject goes on with the phrase before it: "… and spaces", "… or in tests"."""
     if not before.words or (before.words[0].lead and not before.order):
         return False
     marks = [token.mark for token in tokens]
@@ -332,7 +332,7 @@ def _continues(tokens: Sequence[PhraseToken], before: _Clause) -> bool:
 
 
 def _with_figures(tokens: Sequence[PhraseToken]) -> Iterator[tuple[int, PhraseToken]]:
-    """The tokens with their places, numbers as figures with their units."""
+    """Yield the tokens with their places, numbers as figures with their units."""
     run: list[str] = []
     for i, token in enumerate(tokens):
         if token.mark is None and not token.quoted:
@@ -345,14 +345,14 @@ def _with_figures(tokens: Sequence[PhraseToken]) -> Iterator[tuple[int, PhraseTo
 
 
 def _names_holder(tokens: Sequence[PhraseToken]) -> bool:
-    """Whether a name is said to be what a description names: "Lena is the captain"."""
+    """Tell whether a name is said to be what a description names: "Lena is the captain"."""
     marks = [token.mark for token in tokens]
     at = marks.index("be") if "be" in marks else 0
     return at > 0 and marks[at:][1:2] == ["the"] and not any(map(determines, marks[:at]))
 
 
 def _third_person(tokens: Sequence[PhraseToken]) -> str:
-    """The verb in the third person after a name or a subject with an article: "Lena works", "the band plays".
+    """Return the verb in the third person after a name or a subject with an article: "Lena works", "the band plays".
 
     After a name with a number it is known by the number behind it: "Room 12 seats 40", but "Retry 5 times".
     """
@@ -379,12 +379,12 @@ def _third_person(tokens: Sequence[PhraseToken]) -> str:
 
 
 def _ends_as_verb(word: str) -> bool:
-    """Whether a word ends as a verb in the third person does."""
+    """Tell whether a word ends as a verb in the third person does."""
     return word.islower() and word.endswith("s") and not word.endswith("ss")
 
 
 def _predicate(tokens: Sequence[PhraseToken]) -> int | None:
-    """Where the predicate of a part begins, if its subject stands before it; None for an imperative."""
+    """Return where the predicate of a part begins, if its subject stands before it; None for an imperative."""
     words, place = 0, None
     for i, token in enumerate(tokens):
         if place is not None:

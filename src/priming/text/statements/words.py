@@ -45,7 +45,7 @@ _OFTEN = {"daily": "day", "annually": "year"} | {
 
 @cache
 def _synonyms() -> dict[str, str]:
-    """For each stem with synonyms and each irregular form, the stem that stands for it."""
+    """Map each stem with synonyms and each irregular form to the stem that stands for it."""
     stands = {}
     for group in read_word_groups("synonyms"):
         for word in group:
@@ -70,7 +70,7 @@ def is_past(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def bare_stem(word: str) -> str:
-    """The stem of a word; the word itself where it has none, or several."""
+    """Return the stem of a word; the word itself where it has none, or several."""
     stems = terms(word)
     return stems[0] if len(stems) == 1 and "-" not in word else word
 
@@ -82,7 +82,7 @@ def is_plural(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def stem_of(word: str) -> str:
-    """The stem of a word: numbers and code as they are, a synonym as the word that stands for its group."""
+    """Return the stem of a word: numbers and code as they are, a synonym as the word that stands for its group."""
     if NUMBER.fullmatch(word.lower()):
         return word.lower().lstrip("v~")
     if _CODE.search(word):
@@ -198,7 +198,7 @@ def figures(words: Sequence[str]) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=1 << 15)
 def _apart(word: str) -> list[tuple[str, str]]:
-    """A word as the parts that are read on their own: "30s", "four-space", "twice"."""
+    """Return a word as the parts that are read on their own: "30s", "four-space", "twice"."""
     word = word[:-2] if word[:1].isdigit() and word.endswith(("'s", "’s")) else word
     lower = word.lower()
     quantity = _QUANTITY.fullmatch(lower)
@@ -222,7 +222,7 @@ def _apart(word: str) -> list[tuple[str, str]]:
 
 
 def _decimal(number: str) -> str:
-    """A number without what divides its thousands, with a point before its decimals: 1,450 and 13,99."""
+    """Return a number without what divides its thousands, with a point before its decimals: 1,450 and 13,99."""
     if _COMMAS.fullmatch(number):
         return number.replace(",", "")
     return number.replace(".", "").replace(",", ".") if _DECIMAL_COMMA.fullmatch(number) else number

@@ -129,7 +129,7 @@ class Migrator:
         )
 
     def _limit(self, locks: float, whole: float) -> None:
-        """The longest wait for a lock and the longest statement of this transaction; none where nobody else is."""
+        """Set the longest wait for a lock and the longest statement of this transaction; none if nobody else is."""
         if self.shares:
             self.connection.execute(
                 _LIMITS.format(local="true"), {"locks": _milliseconds(locks), "time": _milliseconds(whole)}
@@ -147,7 +147,7 @@ class Migrator:
         self.connection.execute(step.sql.encode())
 
     def _backfill(self, number: int, step: Backfill) -> None:
-        """Every row of the table, by namespace. A new row is not missed: the schema gives it its value."""
+        """Backfill every row of the table, by namespace. A new row is not missed: the schema gives it its value."""
         reached = self._reached(number)
         size, deadline = _FIRST_SIZE, time.monotonic() + POSTGRES.migration_patience
         for digest, namespace in sorted((_digest(name), name) for name in self._namespaces()):
@@ -256,7 +256,7 @@ def prepare(
 
 
 def _forbidden(connection: psycopg.Connection[Any], schema: str) -> str:
-    """What a role may not do, and who may."""
+    """Return what a role may not do, and who may."""
     role = repr(connection.info.user)
     rights = "SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = %s"
     match connection.execute(rights, (schema,)).fetchall():
@@ -277,7 +277,7 @@ def _forbidden(connection: psycopg.Connection[Any], schema: str) -> str:
 
 
 def version_of(connection: psycopg.Connection[Any], schema: str) -> int:
-    """The number of the last migration; 0 for a database without a store."""
+    """Return the number of the last migration; 0 for a database without a store."""
     table = sql.Identifier(schema, "schema_versions")
     ((present,),) = connection.execute("SELECT to_regclass(%s)", (table.as_string(),)).fetchall()
     if present is None:
@@ -327,7 +327,7 @@ def _alone(connection: psycopg.Connection[Any], schema: str, place: str, patienc
 
 
 def holder(connection: psycopg.Connection[Any], key: str) -> str:
-    """The holder of an advisory lock, as far as the server names it."""
+    """Return the holder of an advisory lock, as far as the server names it."""
     with suppress(psycopg.Error):
         for pid, name, address in connection.execute(HOLDER, {"key": key}).fetchall():
             return f"{name} (server process {pid}{f', from {address}' if address else ''})"
@@ -335,7 +335,7 @@ def holder(connection: psycopg.Connection[Any], key: str) -> str:
 
 
 def _under_way(connection: psycopg.Connection[Any], key: str, place: str, patience: float) -> Busy:
-    """The error of a migration that another process is making, with how far it is."""
+    """Return the error of a migration that another process is making, with how far it is."""
     so_far = ""
     with suppress(psycopg.Error):
         for number, ended, rows in connection.execute(
@@ -362,7 +362,7 @@ def _batch_statement(step: Backfill, is_further: bool) -> bytes:
 
 
 def _digest(namespace: str) -> str:
-    """What a namespace is recorded by: who may read the record may not know its name."""
+    """Return what a namespace is recorded by: who may read the record may not know its name."""
     return md5(namespace.encode(), usedforsecurity=False).hexdigest()
 
 
