@@ -373,6 +373,18 @@ def test_what_has_a_figure_of_the_cue_is_outdated_by_nothing_without_it(open_mem
     assert not evidence(memory, "which locker 7").outdated(*both).any()
 
 
+def test_what_has_a_name_of_the_cue_is_outdated_by_nothing_without_it(open_memory):
+    memory = open_memory(embedder=Plane())
+    memory.remember("the sea at bay C", occurred_at=JULY)
+    memory.remember("the sea at bay B", occurred_at=MAY)
+    both = np.array([0, 1]), np.zeros(2)
+    assert evidence(memory, "which bay").outdated(*both)[0] > 0.6, "the later may be another version of it"
+    assert not evidence(memory, "is bay C open").outdated(*both).any()
+    assert evidence(memory, "is bay B open").outdated(*both)[0] > 0.6, (
+        "the earlier has no name that the later lacks"
+    )
+
+
 def test_of_two_that_contradict_the_later_is_a_version_unless_both_hold(open_memory):
     memory = open_memory(embedder=Plane())
     memory.remember("locker 7", key="earlier", occurred_at=JULY)

@@ -306,7 +306,7 @@ class CueReading:
     def _neighbours(self, words: Mapping[str, str]) -> Mapping[str, Neighbours]:
         """Return words near each word of the cue; names, dates, words with a digit or of another script have none."""
         lexicon, p = self.working.lexicon, self.params
-        alone = {term for word in self._names for term in terms(word, self.language)} | self.date_terms
+        alone = self.named_terms | self.date_terms
         codes = {
             word: lexicon.code(term) for term, word in words.items() if term not in alone and word.isascii()
         }
@@ -331,13 +331,13 @@ class CueReading:
                 software[kind] = stored
         return software
 
-    @property
-    def _names(self) -> list[str]:
-        """The cue's capitalised words and words with a digit; a capital that only opens the cue does not count."""
+    @cached_property
+    def named_terms(self) -> frozenset[str]:
+        """The terms of its capitalised words and words with a digit; a capital that only opens it does not count."""
         names = marked_words(self.text, self.language)
         opener = names[0] if names else ""
         opens = self.text.lstrip().startswith(opener) and not any(map(str.isdigit, opener))
-        return names[1:] if opens else names
+        return frozenset(term for word in names[opens:] for term in terms(word, self.language))
 
     def _expansion(
         self, term: str, word: str, neighbours: Neighbours | None, software: Sequence[tuple[int, ...]]

@@ -295,7 +295,7 @@ class Evidence(CueReading):
 
         Two are versions of one memory where each is nearer to the other than to all but one of the rest; what fits
         less than the later may be what that leads to. A cue that names a time asks for what was so then; what has a
-        figure of the cue, such as "locker 8", has no version without it. Of two that contradict, the later is one.
+        name of the cue ("Ana", "locker 8") has no version without it. Of two that contradict, the later is one.
         """
         own, values = background_of(self.embedder), np.zeros(len(documents))
         if self.named_date is not None or len(documents) < 2:
@@ -317,8 +317,8 @@ class Evidence(CueReading):
         when = self.working.occurred.values[documents[at]]
         session = self.working.conversation_context.session[documents[at]]
         alike *= session != session[:, None]
-        if self.figure_terms:
-            has = self.covered(documents[at])[:, self.figure_terms] > 0.0
+        if names := [place for place, term in enumerate(self.terms) if term in self.named_terms]:
+            has = self.covered(documents[at])[:, names] > 0.0
             alike *= ~(has[:, None] & ~has).any(axis=2)
         between, rows = self.working.topology.between, self.working.row[documents[at]]
         conflicts = between(rows, CONFLICTS)

@@ -27,7 +27,7 @@ class RecallParams(Checked):
     """Weight of a memory whose heading the cue names."""
     rest: float = param(0.3, low=0.0)
     """Weight of the share of the cue that a memory has and the best one lacks."""
-    outdated: float = param(-3.0, low=-100.0, high=0.0)
+    outdated: float = param(-3.25, low=-100.0, high=0.0)
     """Weight of how far a later version that fits about as well is there."""
     other: float = param(-1.4, low=-100.0, high=0.0)
     """Weight of a turn by another speaker than the one whom the cue names."""
