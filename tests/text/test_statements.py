@@ -380,6 +380,8 @@ def test_numbers_in_a_list_stay_apart():
 
 def test_a_number_that_says_which_thing_is_meant_is_no_value():
     assert not differ("The rent of flat 4 is 900 euros", "The rent of flat 5 is 700 euros")
+    assert not differ("Host db-02 runs Postgres", "Host db-03 runs MySQL")
+    assert differ("Host db-02 runs Postgres", "Host db-02 runs MySQL")
     assert not differ("The code of door 12 is 4471", "The code of door 14 is 9032")
     assert not differ("Bus 7 carries 30 passengers", "Bus 8 carries 30 passengers")
     assert not differ("Bus 7 carries 30 passengers", "Bus 8 carries 35 passengers")

@@ -76,7 +76,7 @@ class Difference:
         removed: list[Word],
         added: list[Word],
     ) -> None:
-        self.removed, self.added = removed, added
+        self.old, self.new, self.removed, self.added = old, new, removed, added
         self.a, self.b = removed[0], added[0]
         self.pairs = pairs
         self.shared = [(a, b) for a, b in pairs if "verb" not in (a.role, b.role)]
@@ -99,7 +99,7 @@ class Difference:
 
     def is_value(self) -> bool:
         """Tell whether it is a value of one slot, and no modifier, object or subject."""
-        if not (_adjoin(self.ours, self.removed) and _adjoin(self.theirs, self.added)):
+        if not (_adjoin(self.old.words, self.removed) and _adjoin(self.new.words, self.added)):
             return False
         roles = {self.a.role, self.b.role}
         if "verb" in roles:
