@@ -96,7 +96,8 @@ class Compounds:
             for code, spellings in enumerate(fresh, self._size):
                 for spelling in dict.fromkeys(spellings):
                     self._codes.setdefault(spelling, []).append(code)
-            self._words = sorted({*words})
+            self._words += words[self._size :]
+            self._words.sort()
             self._size = len(words)
 
     def _pairs(self, word: str, stem: str) -> Iterator[tuple[str, str, str]]:
